@@ -52,8 +52,15 @@ const minifyAgain: Plugin = {
   async generateBundle(_options, bundle) {
     for (const part of Object.values(bundle)) {
       if (part.type !== "chunk") continue;
-      // Declarations of functions side by side pack better where there are many components.
-      const compress = { passes: 2, sequences: false, unsafe_arrows: true, hoist_funs: part.name !== RUN.name };
+      // Declarations of functions side by side pack better where there are many components. `unsafe` takes String
+      // and Array for those of the browser.
+      const compress = {
+        passes: 3,
+        unsafe: true,
+        sequences: false,
+        unsafe_arrows: true,
+        hoist_funs: part.name !== RUN.name,
+      };
       const { code } = await minify(part.code, { module: true, ecma: 2020, compress });
       part.code = code ?? part.code;
     }

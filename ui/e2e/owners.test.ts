@@ -112,7 +112,7 @@ test("services and hosts list owners, and what their CPU time costs", { tags: ["
   expect(told.at(-1)).toMatch(/^[89]\.\d\d$/);
   expect(told.at(-2)).toMatch(/^[89](\.\d+)? s$/);
   await owners.getByRole("columnheader", { name: "Cost in EUR" }).waitFor();
-  expect(await owners.getByRole("columnheader", { name: "Runs with CPU time" }).count()).toBe(0);
+  expect(await owners.getByRole("columnheader", { name: "Runs with busy time" }).count()).toBe(0);
   expect((await cells("data-platform"))[0]).toBe("18");
   expect(await owners.getByRole("link", { name: "team-orders" }).count()).toBe(0);
   await page.getByRole("region", { name: "Hosts" }).getByRole("link", { name: "etl-0" }).waitFor();

@@ -53,7 +53,7 @@ test("where nothing ran in the time before, no column is against it", async () =
   const since = BigInt(Date.now() - 20 * 86_400_000) * 1_000_000n;
   const { page } = await open(browser, `${service.url}/queries?view=places&since=${since}`);
   const services = page.getByRole("region", { name: "Services" });
-  await services.getByRole("columnheader", { name: "CPU time" }).waitFor();
+  await services.getByRole("columnheader", { name: "Busy time" }).waitFor();
   expect(await services.getByRole("columnheader", { name: "Against before" }).count()).toBe(0);
   await page.context().close();
 });
@@ -145,11 +145,11 @@ test("a menu closes by Esc, and by a click elsewhere", { tags: ["firefox"] }, as
 test("columns are chosen and kept, and what is listed is exported", { tags: ["firefox"] }, async () => {
   const { page } = await open(browser, `${service.url}/queries?view=runs&q=status:failed&service=billing`);
   await page.getByText("Columns", { exact: true }).click();
-  await page.getByRole("checkbox", { name: "CPU time" }).uncheck();
+  await page.getByRole("checkbox", { name: "Busy time" }).uncheck();
   await page.getByRole("checkbox", { name: "Environment" }).check();
   await page.reload();
   await page.getByRole("columnheader", { name: "Environment" }).waitFor();
-  expect(await page.getByRole("columnheader", { name: "CPU time" }).count()).toBe(0);
+  expect(await page.getByRole("columnheader", { name: "Busy time" }).count()).toBe(0);
   await page.getByText("Export", { exact: true }).click();
   const [file] = await Promise.all([
     page.waitForEvent("download"),

@@ -1873,7 +1873,7 @@ export interface components {
         };
         /** @description What changed for the worse in a query: one for each project, service, label and kind. */
         Issue: {
-            /** @description The file that ran the query last, where a run said it. */
+            /** @description The file of the last run it is about that named one. */
             call_site?: string | null;
             /**
              * Format: int64
@@ -1887,7 +1887,7 @@ export interface components {
             change?: string | null;
             /** @description What the service says of it; null where its change says it. */
             detail?: string | null;
-            /** @description The version of the engine of the last run that named one. */
+            /** @description The version of the engine of the last run it is about that named one. */
             engine_version?: string | null;
             /** @description The environment whose runs changed. */
             environment?: string | null;
@@ -1919,7 +1919,7 @@ export interface components {
             opened_unix_ns: UnixNs;
             /** @description The owner of the query by the settings of the service; null where there is none. */
             owner?: string | null;
-            /** @description The version of the program of the last run that named one. */
+            /** @description The version of the program of the last run it is about that named one. */
             program_version?: string | null;
             /** @description The project of the query. */
             project: string;
@@ -2650,7 +2650,8 @@ export interface components {
             /**
              * @description The earlier finished runs that it is judged by, at most 100; nothing is said by fewer than 5. Of a running
              *     query: those since the open change of its query, of its plan where enough are. Of one that ended: those of its
-             *     plan in its service; while a change is open, those from before it, and before the changes that it followed.
+             *     plan in its service, or, where these are fewer, of its label; while a change is open, those from before it, and
+             *     before the changes that it followed.
              */
             runs: number;
             /** @description State of the query. */

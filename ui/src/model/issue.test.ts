@@ -105,6 +105,8 @@ test("an issue says what, since when, and what is at stake", () => {
   expect(detailLine(issue(), said)).toBe("");
   expect(issuesLine([row(), row({ wall_ms_a_day: 0 })], false, "open ")).toBe("2 open issues, 12 min a day at stake");
   expect(issuesLine([row({ wall_ms_a_day: 0 })], true, "")).toBe("At least 1 issue");
+  // A failing query shows no time: it is in no sum.
+  expect(issuesLine([row(), row({ kind: "failing" })], false, "")).toBe("2 issues, 12 min a day at stake");
 });
 
 test("nothing is at stake of what is muted or over, nor of a run", () => {

@@ -263,7 +263,7 @@ export function historyOf(transitions: readonly Transition[], notes: readonly No
 /** "3 issues, 2 h 05 min a day at stake"; without a figure where nothing is. */
 export function issuesLine(rows: readonly Row[], isCut: boolean, which: string): string {
   const number = `${isCut ? "At least " : ""}${plural(rows.length, `${which}issue`)}`;
-  const stake = stakeLine(rows.reduce((sum, row) => sum + rowStakeMs(row), 0));
+  const stake = stakeLine(rows.reduce((sum, row) => sum + (row.issue.kind === "failing" ? 0 : rowStakeMs(row)), 0));
   return stake === "" ? number : `${number}, ${stake}`;
 }
 

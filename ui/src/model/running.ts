@@ -36,10 +36,11 @@ export function doneWords(pulse: Pulse | undefined): string {
 /** Counters that stand still for longer are worth a word. */
 const QUIET_MS = 5000;
 
-/** "no counter has changed for 8 s"; empty where counters move. */
+/** "no counter has changed for 8 s"; empty where counters move, and where none counts what works. */
 export function quietWords(pulse: Pulse | undefined): string {
   const ms = pulse?.quiet_ms ?? 0;
-  return ms > QUIET_MS ? `no counter has changed for ${formatDuration(ms)}` : "";
+  const isCounted = pulse?.user_code == null && (busyThreads(pulse) !== undefined || pulse?.rows_read);
+  return ms > QUIET_MS && isCounted ? `no counter has changed for ${formatDuration(ms)}` : "";
 }
 
 /** What the service said of a running query, and when. */

@@ -26,9 +26,9 @@ export const COLUMNS = [
   { id: "wall", name: "Wall time", width: "6rem", sort: "wall", isFigure: true, isNarrow: true },
   {
     id: "cpu",
-    name: "CPU time",
+    name: "Busy time",
     width: "6.25rem",
-    title: "As the sender counted it; of some engines the time that threads were busy",
+    title: "CPU time, or of some engines the time that threads were busy",
     sort: "cpu",
     isFigure: true,
   },

@@ -80,6 +80,6 @@ test("while a change of all its runs is open, the days are held against the runs
   // The median of the day on which it began is of both sides.
   const began = (more: Partial<Change>): unknown =>
     dayCells(label as unknown as LabelOverview, { ...change, factor: 4.3, ...more } as Change, false, 0)[0];
-  expect(began({})).toMatchObject({ heat: 4, text: "4.3x", title: "3 runs, median 20 ms" });
-  expect(began({ host: "h" })).toMatchObject({ heat: 0, text: "", title: "3 runs, median 20 ms" });
+  expect(began({})).toMatchObject({ heat: 4, text: "4.3x", title: "3 runs, median 20 ms, its change began" });
+  expect(began({ host: "h" })).toMatchObject({ heat: 0, text: "", title: "3 runs, median 20 ms, its change began" });
 });

@@ -3,7 +3,7 @@
 import type { LabelOverview, Overview } from "../api/client";
 import { failureWords, onlyFailed } from "../model/cancelled";
 import type { Change } from "../model/change";
-import { exactDuration, formatRatio, plural, type UnixNs } from "../units";
+import { formatDuration, formatRatio, plural, type UnixNs } from "../units";
 import { usualOf } from "./labels";
 
 /** 0 to 4: as usual to more than four times as slow; -1 where it was faster. */
@@ -78,7 +78,7 @@ export function dayCells(label: LabelOverview, change?: Change, isOfSlices = fal
     if (failed > 0) words.push(failureWords({ failed, cancelled }));
     if (median_wall_ms != null) {
       const held = ratio === undefined ? "too few earlier runs to judge it" : `${formatRatio(ratio)} ${against}`;
-      words.push(`median ${exactDuration(median_wall_ms)}`, ...(began ? [] : [held]));
+      words.push(`median ${formatDuration(median_wall_ms)}`, began ? "its change began" : held);
     }
     return {
       heat: level ?? (median_wall_ms == null ? undefined : "few"),

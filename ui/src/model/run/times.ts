@@ -50,6 +50,8 @@ const NEARLY_ALL = 0.9;
 const MORE = 1.05;
 /** While a query runs, the times of its nodes and its process are of other moments. */
 const FAR_MORE = 2;
+/** Samples until this share of a run tell of the whole. */
+const SAMPLED = 0.95;
 /** Engines that time their nodes by the clock on the wall. */
 const BY_WALL_CLOCK = ["duckdb", "datafusion"];
 /** Of a shorter query, scheduling alone may be as much. */
@@ -63,7 +65,12 @@ export function timesOf(run: Run, moment: Moment): Times {
   const ofNodes = [...moment.nodes.values()].map(({ counters }) => Number((counters && ioNs(counters)) ?? 0));
   const ioMs = ms(ofQuery(QUERY_COUNTERS.io_ns)) ?? Math.max(0, ...ofNodes) / 1e6;
   const planningMs = profile?.planningMs ?? 0;
-  const processCpuMs = ms(ofQuery(QUERY_COUNTERS.process_cpu_ns) ?? run.processCpuNs);
+  // Of an ended run that was not sampled until its end, a part is known: that is no figure of the run.
+  const sampledMs = run.sampleMs.at(-1) ?? wallMs;
+  const isPart = run.finished !== null && sampledMs < SAMPLED * wallMs;
+  const processCpuMs = ms(ofQuery(QUERY_COUNTERS.process_cpu_ns) ?? (isPart ? null : run.processCpuNs));
+  const partMs = ms(run.processCpuNs);
+  const likelyCpuMs = processCpuMs ?? (partMs === null ? null : (partMs / sampledMs) * wallMs);
   const queries = ofQuery(QUERY_COUNTERS.process_queries);
   // User code may have worked in any time that is not counted; only the process's CPU time bounds it.
   const isOpen = run.plan.physical.some((node) => calledCode(node) !== null);
@@ -76,7 +83,7 @@ export function timesOf(run: Run, moment: Moment): Times {
   const isLong = wallMs >= FROM_MS;
   const cpuMs = run.finished === null ? null : (profile?.cpuMs ?? null);
   const { engine = null, cpuCount = null } = profile ?? {};
-  const isCpuBusyTime = cpuMs !== null && (processCpuMs === null ? engine === "duckdb" : cpuMs > processCpuMs * MORE);
+  const isCpuBusyTime = cpuMs !== null && (likelyCpuMs === null ? engine === "duckdb" : cpuMs > likelyCpuMs * MORE);
   const mostCpuMs = cpuMs === null ? processCpuMs && processCpuMs * FAR_MORE : cpuMs * MORE;
   const nodesMs = Number(moment.busyNs) / 1e6;
   const isBusyTime =

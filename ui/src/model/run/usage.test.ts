@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { momentAt } from "./moment";
 import { readRecording } from "./run";
 import { busyThreads, nodeThreads } from "./threads";
+import { timesOf } from "./times";
 import { usageOf, valueAt } from "./usage";
 
 const SCHEMA = '"schema":"engine-telemetry/events@1"';
@@ -78,4 +80,13 @@ test("work that an engine told late is spread over the time since it told before
   );
   expect(nodeThreads(untold, "1")).toEqual([{ fromMs: 0, untilMs: 2000, value: 0.5, isSpread: true }]);
   expect(busyThreads(untold).map(({ threads }) => threads)).toEqual([2, 2]);
+});
+
+test("what the process used is told of a run that was sampled until its end", () => {
+  const times = (wallMs: number) => {
+    const run = read(sample(2, 1000, told(1, 10)), finished(wallMs, 1_500_000_000));
+    return timesOf(run, momentAt(run, null));
+  };
+  expect(times(1020).processCpuMs).toBe(1000);
+  expect(times(1800).processCpuMs).toBe(null);
 });
