@@ -102,9 +102,9 @@ fn a_host_that_becomes_free_frees_the_nodes_whatever_version_comes() {
     assert_eq!(
         causes(change),
         [
-            "StarvedCpu 100 %: The nodes together take 0.3x as long for the same work, as on a faster processor, or one \
-             shared less. The program's version changed at the same run, from 1.0.0 to 1.1.0: whether that is why, is not \
-             known"
+            "StarvedCpu 100 %: The nodes together take 0.3x as long for the same work, as on a faster processor, or \
+             one shared less. The program's version changed at the same run, from 1.0.0 to 1.1.0: whether that is \
+             why, is not known"
         ]
     );
 }
