@@ -76,7 +76,7 @@ async fn a_run_of_a_new_plan_is_compared_with_the_usual_one_of_its_label() {
                   "table": "orders"
                 },
                 "ns": 300000000,
-                "sentence": "The plan changed and works more: MultiScan of orders lost its predicate"
+                "sentence": "The plan changed and works more: MultiScan of orders lost its predicate on amount"
               }
             ],
             "run_wall_ns": 800000000
