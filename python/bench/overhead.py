@@ -36,7 +36,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-SQL = Path(__file__).parents[2] / "crates" / "datafusion" / "tpch"
+SQL = Path(__file__).parents[2] / "crates" / "tpch" / "src" / "queries"
 BIN = Path(sys.executable).parent
 TOKEN = "a-token-of-this-benchmark"
 # All but "on" are not followed.

@@ -17,7 +17,7 @@ import queryscope
 from conftest import Sent
 
 GENERATOR = Path(sysconfig.get_path("scripts")) / "tpchgen-cli"
-QUERIES = sorted((Path(__file__).parents[2] / "crates" / "datafusion" / "tpch").glob("q*.sql"))
+QUERIES = sorted((Path(__file__).parents[2] / "crates" / "tpch" / "src" / "queries").glob("q*.sql"))
 IS_OLD = duckdb.__version__.startswith("1.")
 
 

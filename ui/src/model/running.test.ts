@@ -106,7 +106,9 @@ test("counters that stand still are told in the sentence of how far it is", () =
   expect(pulse && quietWords({ ...pulse, quiet_ms: 5000 })).toBe("");
   expect(quietWords(undefined)).toBe("");
   // What works in the program's code is in no counter, and DuckDB tells of none before the end.
-  expect(pulse && quietWords({ ...pulse, quiet_ms: 8000, user_code: "rate" })).toBe("");
+  expect(
+    pulse && quietWords({ ...pulse, quiet_ms: 8000, user_code: { id: 1, kind: "PROJECTION", name: "rate" } }),
+  ).toBe("");
   const still = pulse && { ...pulse, quiet_ms: 8000, threads: [0, 0] };
   expect(still && [quietWords(still), quietWords({ ...still, rows_read: 7 })]).toEqual([
     "",
