@@ -2,15 +2,13 @@
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation, UnboundedMemoryPool};
 use datafusion::prelude::SessionContext;
 use queryscope_datafusion::Telemetry;
-use queryscope_tpch::QUERIES;
+use queryscope_tpch::{PeakPool, QUERIES};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::session::Place;
@@ -98,11 +96,11 @@ async fn session(place: &Place, telemetry: Option<&Telemetry>) -> Result<Measure
 
 impl Measured {
     async fn run(&self, sql: &str) -> Result<Taken> {
-        self.pool.peak.store(0, Relaxed);
+        self.pool.forget();
         let (cpu, start) = (cpu_time(), Instant::now());
         self.ctx.sql(sql).await?.collect().await?;
         let wall_s = start.elapsed().as_secs_f64();
-        let peak_bytes = self.pool.peak.load(Relaxed) as f64;
+        let peak_bytes = self.pool.peak() as f64;
         tokio::time::sleep(SETTLING).await;
         Ok(Taken { wall_s, cpu_s: cpu_time().saturating_sub(cpu).as_secs_f64(), peak_bytes })
     }
@@ -139,46 +137,5 @@ impl Ratios {
 impl Display for Ratios {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3} [{:.3}, {:.3}]", self.median, self.low, self.high)
-    }
-}
-
-/// A pool that remembers the most that was reserved of it.
-#[derive(Debug, Default)]
-struct PeakPool {
-    pool: UnboundedMemoryPool,
-    peak: AtomicUsize,
-}
-
-impl Display for PeakPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("peak")
-    }
-}
-
-impl MemoryPool for PeakPool {
-    fn name(&self) -> &'static str {
-        "peak"
-    }
-
-    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        self.pool.grow(reservation, additional);
-        self.peak.fetch_max(self.pool.reserved(), Relaxed);
-    }
-
-    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        self.pool.shrink(reservation, shrink);
-    }
-
-    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> datafusion::error::Result<()> {
-        self.grow(reservation, additional);
-        Ok(())
-    }
-
-    fn reserved(&self) -> usize {
-        self.pool.reserved()
-    }
-
-    fn memory_limit(&self) -> MemoryLimit {
-        self.pool.memory_limit()
     }
 }

@@ -1,5 +1,7 @@
 //! TPC-H: its tables as Parquet files, and its 22 queries with the parameters the benchmark validates with.
 
+mod peak_pool;
+
 use std::fs::File;
 use std::path::Path;
 
@@ -16,6 +18,8 @@ use tpchgen_arrow::{
     CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
     SupplierArrow,
 };
+
+pub use peak_pool::PeakPool;
 
 const TABLES: [&str; 8] =
     ["nation", "region", "part", "supplier", "partsupp", "customer", "orders", "lineitem"];

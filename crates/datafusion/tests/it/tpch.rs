@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
-use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation, UnboundedMemoryPool};
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use serde_json::Value;
 
 use crate::memory::Followed;
-use queryscope_tpch::{QUERIES, register, write};
+use queryscope_tpch::{PeakPool, QUERIES, register, write};
 
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -156,47 +156,6 @@ async fn every_node_says_what_it_does_and_for_which_logical_node() {
     }
 }
 
-/// A pool that remembers the most that was reserved of it.
-#[derive(Debug, Default)]
-struct PeakPool {
-    pool: UnboundedMemoryPool,
-    peak: std::sync::atomic::AtomicUsize,
-}
-
-impl std::fmt::Display for PeakPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("peak")
-    }
-}
-
-impl MemoryPool for PeakPool {
-    fn name(&self) -> &'static str {
-        "peak"
-    }
-
-    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        self.pool.grow(reservation, additional);
-        self.peak.fetch_max(self.pool.reserved(), std::sync::atomic::Ordering::Relaxed);
-    }
-
-    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        self.pool.shrink(reservation, shrink);
-    }
-
-    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> datafusion::error::Result<()> {
-        self.grow(reservation, additional);
-        Ok(())
-    }
-
-    fn reserved(&self) -> usize {
-        self.pool.reserved()
-    }
-
-    fn memory_limit(&self) -> MemoryLimit {
-        self.pool.memory_limit()
-    }
-}
-
 /// Peaks of the pool by query, on one thread and in one partition so that they repeat.
 async fn peaks(follow: bool) -> Vec<usize> {
     let pool = Arc::new(PeakPool::default());
@@ -208,10 +167,10 @@ async fn peaks(follow: bool) -> Vec<usize> {
     let followed = follow.then(|| Followed::of(ctx.clone()));
     let mut peaks = Vec::new();
     for sql in QUERIES {
-        pool.peak.store(0, std::sync::atomic::Ordering::Relaxed);
+        pool.forget();
         ctx.sql(sql).await.expect("a plan").collect().await.expect("rows");
         assert_eq!(pool.reserved(), 0, "nothing is left of {sql}");
-        peaks.push(pool.peak.load(std::sync::atomic::Ordering::Relaxed));
+        peaks.push(pool.peak());
     }
     drop(followed);
     peaks
