@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
-use queryscope_insights::{Fingerprint, Outline, columns_of};
+use queryscope_insights::{Fingerprint, Outline, columns_of, on_columns};
 use queryscope_protocol::Role;
-
-/// Columns of a predicate that are named.
-const COLUMNS_TOLD: usize = 3;
 
 /// A physical plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +70,11 @@ impl Plan {
     /// Whether a node calls code of the program.
     pub fn calls_user_code(&self) -> bool {
         self.nodes.iter().any(|node| node.user_code.is_some())
+    }
+
+    /// How many nodes have the name of this one.
+    fn named_as(&self, node: &PlanNode) -> usize {
+        self.nodes.iter().filter(|other| other.kind == node.kind && other.table == node.table).count()
     }
 
     /// The leaves that read something: all leaves, unless some only give again what others read.
@@ -234,8 +236,8 @@ impl Matching {
         let mut found = Vec::new();
         for (here, node) in new.nodes.iter().enumerate() {
             let Some(there) = self.of_new[here] else {
-                let is_one_more = old.nodes.iter().any(|other| other.name() == node.name());
-                let text = format!("{}{} was added", if is_one_more { "one more " } else { "" }, work(node));
+                let before = if old.named_as(node) > 0 { "one more " } else { "" };
+                let text = format!("{before}{} was added", work(node));
                 found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
                 continue;
             };
@@ -248,8 +250,7 @@ impl Matching {
             }
         }
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
-            let alike = |plan: &Plan| plan.nodes.iter().filter(|other| other.name() == node.name()).count();
-            let text = match (alike(old), alike(new)) {
+            let text = match (old.named_as(node), new.named_as(node)) {
                 (count @ 2.., 1..) => format!("one {} of {count} is gone", work(node)),
                 _ => format!("{} is gone", work(node)),
             };
@@ -312,14 +313,7 @@ fn work(node: &PlanNode) -> String {
 fn on(predicate: &str) -> String {
     let mut columns = columns_of(predicate);
     columns.retain(|name| !name.starts_with(['#', '_']));
-    let shown: Vec<&str> = columns.iter().take(COLUMNS_TOLD).map(String::as_str).collect();
-    match columns.len() {
-        0 => String::new(),
-        count if count > COLUMNS_TOLD => {
-            format!(" on {} and {} more", shown.join(", "), count - COLUMNS_TOLD)
-        }
-        _ => format!(" on {}", shown.join(", ")),
-    }
+    on_columns(&columns)
 }
 
 /// What is different about a matched node. A predicate that left a scan may be elsewhere in the new plan.

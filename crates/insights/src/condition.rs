@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::words::{KEYWORDS, TYPES, Words, masked, stable_name};
 
+/// Names of columns in a sentence.
+pub(crate) const NAMES_MAX: usize = 3;
+
 /// The parts of a condition that must all hold, each without its literals, types, qualifiers of names, places of
 /// columns, brackets and spaces, in lower case but for the names.
 ///
@@ -75,6 +78,20 @@ pub(crate) fn without_literals(condition: &str) -> Vec<String> {
 /// The columns that a condition names, without the table they are qualified with.
 pub fn columns_of(condition: &str) -> BTreeSet<String> {
     Words::of([condition]).columns
+}
+
+/// ` on a, b and 2 more`; nothing where no name is known.
+pub fn on_columns(names: &BTreeSet<String>) -> String {
+    listed("on", names)
+}
+
+pub(crate) fn listed(word: &str, names: &BTreeSet<String>) -> String {
+    let shown: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
+    match names.len() {
+        0 => String::new(),
+        count if count > NAMES_MAX => format!(" {word} {} and {} more", shown.join(", "), count - NAMES_MAX),
+        _ => format!(" {word} {}", shown.join(", ")),
+    }
 }
 
 /// Whether an expression gives the same for a row whatever other rows there are: it calls only functions of which that

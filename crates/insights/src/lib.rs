@@ -29,7 +29,7 @@ mod wildcard;
 mod words;
 
 pub use compare::{Change, Comparison, Delta, Difference, Fate, Figures, NodePair, compare};
-pub use condition::columns_of;
+pub use condition::{columns_of, on_columns};
 pub use fingerprint::{Fingerprint, fingerprint, physical_fingerprint};
 pub use outline::{Outline, OutlineCounters, OutlineNode, Outlines, outline};
 pub use progress::{MIN_RUNS, Progress, progress};

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::changes;
 use super::matching::{MAX_NODES, Pairs};
-use crate::condition::without_literals;
+use crate::condition::{NAMES_MAX, listed, on_columns, without_literals};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::Term;
@@ -20,8 +20,6 @@ use crate::words::{Words, plain_columns, stable_name};
 
 /// More sentences say less.
 const SENTENCES_MAX: usize = 40;
-/// Names of columns in a sentence.
-const NAMES_MAX: usize = 3;
 
 /// One difference between two plans.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -187,7 +185,7 @@ impl Telling<'_, '_> {
                 let filter = filter_above(self.run, here, &self.base.steps[there], |place| {
                     self.base_of(place).is_none()
                 });
-                let on = on(&was);
+                let on = on_columns(&was);
                 let text = match filter.map(|filter| (filter, join_between(self.run, here, filter))) {
                     Some((_, Some(join))) => {
                         let join = name(&self.run.steps[join]);
@@ -202,7 +200,7 @@ impl Telling<'_, '_> {
                 let filter = filter_above(self.base, there, &self.run.steps[here], |place| {
                     self.run_of(place).is_none()
                 });
-                let on = on(&is);
+                let on = on_columns(&is);
                 let text = match filter.map(|filter| join_between(self.base, there, filter)) {
                     Some(Some(join)) => {
                         let join = name(&self.base.steps[join]);
@@ -237,7 +235,7 @@ impl Telling<'_, '_> {
                     "predicate" if columns(was).is_empty() || columns(is).is_empty() => {
                         format!("{what}: {}", change.text)
                     }
-                    "predicate" => format!("{what} was{} before", on(&columns(was))),
+                    "predicate" => format!("{what} was{} before", on_columns(&columns(was))),
                     "projection" => format!("{what} {}", reads(was, is)),
                     "table" => format!("{what} stands where {} was", name(was)),
                     _ => format!("{what}: {}", change.text),
@@ -499,20 +497,6 @@ fn reads(was: &Step<'_>, is: &Step<'_>) -> String {
     format!("now reads {} {columns} instead of {}", say(now), say(then))
 }
 
-/// ` on a, b and 2 more`; nothing where no name is known.
-fn on(names: &BTreeSet<String>) -> String {
-    listed("on", names)
-}
-
-fn listed(word: &str, names: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
-    match names.len() {
-        0 => String::new(),
-        count if count > NAMES_MAX => format!(" {word} {} and {} more", shown.join(", "), count - NAMES_MAX),
-        _ => format!(" {word} {}", shown.join(", ")),
-    }
-}
-
 /// What a node does, without an article: "filter on valid_until".
 fn work(step: &Step<'_>) -> String {
     let of = |term| {
@@ -523,11 +507,11 @@ fn work(step: &Step<'_>) -> String {
     let (word, rest) = match step.role() {
         Role::Scan => ("scan", table().unwrap_or_default()),
         Role::Dataframe => ("frame in memory", String::new()),
-        Role::Selection => ("filter", on(&of(&PREDICATE))),
-        Role::Join => ("join", on(&of(&KEYS))),
-        Role::ThetaJoin => ("join", on(&of(&PREDICATE))),
+        Role::Selection => ("filter", on_columns(&of(&PREDICATE))),
+        Role::Join => ("join", on_columns(&of(&KEYS))),
+        Role::ThetaJoin => ("join", on_columns(&of(&PREDICATE))),
         Role::CrossJoin => ("cross join", String::new()),
-        Role::SemiAntiJoin => ("semi join", on(&of(&KEYS))),
+        Role::SemiAntiJoin => ("semi join", on_columns(&of(&KEYS))),
         Role::Aggregation => ("aggregation", listed("by", &of(&KEYS))),
         Role::Distinct => ("removal of duplicates", listed("by", &of(&KEYS))),
         Role::Sort => ("sort", listed("by", &of(&ORDER))),
