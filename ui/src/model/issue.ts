@@ -206,6 +206,11 @@ export function rowStakeMs({ issue, change }: Row): number {
   return change?.state === "open" ? stakeMs(issue) : 0;
 }
 
+/** What is told of it: a query that fails has no time at stake, but results that are missing. */
+export function toldStakeMs(row: Row): number {
+  return row.issue.kind === "failing" ? 0 : rowStakeMs(row);
+}
+
 /** "12 min a day at stake"; of failures, of the results that are missing. Empty where nothing is. */
 export function stakeLine(dayMs: Milliseconds): string {
   return dayMs > 0 ? `${formatDuration(dayMs)} a day at stake` : "";
@@ -263,7 +268,7 @@ export function historyOf(transitions: readonly Transition[], notes: readonly No
 /** "3 issues, 2 h 05 min a day at stake"; without a figure where nothing is. */
 export function issuesLine(rows: readonly Row[], isCut: boolean, which: string): string {
   const number = `${isCut ? "At least " : ""}${plural(rows.length, `${which}issue`)}`;
-  const stake = stakeLine(rows.reduce((sum, row) => sum + (row.issue.kind === "failing" ? 0 : rowStakeMs(row)), 0));
+  const stake = stakeLine(rows.reduce((sum, row) => sum + toldStakeMs(row), 0));
   return stake === "" ? number : `${number}, ${stake}`;
 }
 
