@@ -3,10 +3,12 @@
 import { cutText } from "../../units";
 
 const pen = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+let family = "";
 
 /** Pixels that a text takes at most: in bold, which takes the most. */
 export function textPx(text: string, size: number): number {
-  pen.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  family ||= getComputedStyle(document.body).fontFamily;
+  pen.font = `600 ${size}px ${family}`;
   return pen.measureText(text).width;
 }
 
