@@ -29,12 +29,14 @@ pub(crate) fn time_of(status: u8, wall_ms: f64) -> Option<f64> {
     has_time.then_some(wall_ms)
 }
 
-/// Whether a query of this state failed.
+/// How a query of this state ended that did not finish.
 pub(crate) fn failure_of(state: u8) -> Failure {
     if state == CANCELLED {
         Failure::Cancelled
     } else if state == Status::Failed.number() {
         Failure::Failed
+    } else if state == Status::Unfinished.number() {
+        Failure::Unfinished
     } else {
         Failure::None
     }

@@ -59,7 +59,7 @@ impl Cells {
             let at = self.cell_of(window, point);
             let cell = &mut self.parts[at];
             cell.runs += 1;
-            cell.failed += u32::from(point.failure != Failure::None);
+            cell.failed += u32::from(point.failure.is_failed());
             cell.cancelled += u32::from(point.failure == Failure::Cancelled);
             cell.times += usize::from(!point.time_ms.is_nan());
         }

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{USUAL_RUNS_MIN, VERDICT_PROBABILITY, VERDICT_RATIO, VERDICT_RUNS_MIN};
-use crate::quantile::{median, quartiles};
+use crate::limits::{SPREAD_RATIO, USUAL_RUNS_MIN, VERDICT_PROBABILITY, VERDICT_RATIO, VERDICT_RUNS_MIN};
+use crate::quantile::{Quartiles, quartiles};
 use crate::rank_test::{Alternative, RankTest};
 
 /// Whether a label is slower or faster than usual.
@@ -29,6 +29,9 @@ pub struct Comparison {
     pub usual_band_ms: Option<[f64; 2]>,
     /// Median of the lately times; unknown when there are none.
     pub recent_wall_ms: Option<f64>,
+    /// Lower and upper quartile of the lately times, where [`USUAL_RUNS_MIN`] or more of them lie that far apart that
+    /// their median says little: the upper one is at least [`SPREAD_RATIO`] times the lower one.
+    pub recent_spread_ms: Option<[f64; 2]>,
     /// The lately median divided by the usual one; unknown when one of them is, or the usual one is 0.
     pub ratio: Option<f64>,
     /// Whether there are [`USUAL_RUNS_MIN`] usual and [`VERDICT_RUNS_MIN`] lately times: enough to be judged by.
@@ -43,7 +46,11 @@ pub struct Comparison {
 impl Comparison {
     /// Compares times. Reorders both.
     pub fn of_times(recent: &mut [f64], usual: &mut [f64]) -> Self {
-        let recent_wall_ms = median(recent);
+        let lately = quartiles(recent);
+        let recent_wall_ms = lately.map(|lately| lately.median);
+        let is_spread =
+            |lately: &Quartiles| lately.upper > 0.0 && lately.upper >= SPREAD_RATIO * lately.lower;
+        let spread = lately.filter(|lately| recent.len() >= USUAL_RUNS_MIN && is_spread(lately));
         let band = quartiles(usual).filter(|_| usual.len() >= USUAL_RUNS_MIN);
         let usual_wall_ms = band.map(|band| band.median);
         let ratio = recent_wall_ms
@@ -60,6 +67,7 @@ impl Comparison {
             usual_wall_ms,
             usual_band_ms: band.map(|band| [band.lower, band.upper]),
             recent_wall_ms,
+            recent_spread_ms: spread.map(|lately| [lately.lower, lately.upper]),
             ratio,
             judged,
             verdict,
@@ -132,6 +140,17 @@ mod tests {
         // The median has moved, but among the usual times are some as long.
         let mixed = [10.0, 11.0, 12.0, 13.0, 14.0, 90.0, 91.0, 92.0, 93.0];
         check(&[20.0, 50.0, 51.0], &mixed, Some(50.0 / 14.0), None);
+    }
+
+    #[test]
+    fn the_quartiles_of_lately_are_told_where_the_median_says_little() {
+        let spread = |recent: &[f64]| compare(recent, &USUAL).recent_spread_ms;
+        let two_plans = [2.0, 2.2, 2.4, 45_000.0, 45_010.0, 45_020.0];
+        assert_eq!(spread(&two_plans), Some([2.25, 45_007.5]));
+        assert_eq!(spread(&two_plans[1..5]), None, "too few");
+        assert_eq!(spread(&[10.0, 10.0, 20.0, 40.0, 40.0]), Some([10.0, 40.0]));
+        assert_eq!(spread(&[10.0, 10.0, 20.0, 39.9, 40.0]), None);
+        assert_eq!((spread(&[0.0; 9]), spread(&[0.0, 0.0, 0.0, 5.0, 5.0])), (None, Some([0.0, 5.0])));
     }
 
     #[test]

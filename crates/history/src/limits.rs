@@ -9,6 +9,8 @@ pub use queryscope_protocol::limits::{
 
 /// A usual time, and a usual plan, is known from so many finished runs on.
 pub const USUAL_RUNS_MIN: usize = 5;
+/// The median of times says little where their upper quartile is so many times the lower one, as of two plans.
+pub const SPREAD_RATIO: f64 = 4.0;
 /// A verdict needs so many finished runs lately.
 pub const VERDICT_RUNS_MIN: usize = 3;
 /// A warning can be new only where so many runs came before the stretch in which it would be.

@@ -36,6 +36,8 @@ pub struct LabelOverview<'a> {
     pub failed: u64,
     /// Those of the failed ones that a person or the program stopped.
     pub cancelled: u64,
+    /// Runs in the range of which nothing was heard for too long; they are not among the failed.
+    pub unfinished: u64,
     /// Wall time of those of them that finished, together, in milliseconds.
     pub total_wall_ms: f64,
     /// Median wall time of the usual runs, in milliseconds; null where there are fewer than 5.
@@ -44,6 +46,9 @@ pub struct LabelOverview<'a> {
     pub usual_band_ms: Option<[f64; 2]>,
     /// Median wall time of the lately runs, in milliseconds.
     pub recent_wall_ms: Option<f64>,
+    /// Quartiles of the wall time of the lately runs, in milliseconds, where the upper one is at least 4 times the lower
+    /// one, of 5 runs or more, as of a query that runs two plans: the median says little there. Null elsewhere.
+    pub recent_spread_ms: Option<[f64; 2]>,
     /// The recent over the usual wall time.
     pub ratio: Option<f64>,
     /// Whether there are runs enough to be judged: 5 usual and 3 lately ones that finished.
@@ -105,6 +110,8 @@ pub struct Totals {
     pub failed: u64,
     /// Those of the failed ones that a person or the program stopped.
     pub cancelled: u64,
+    /// Runs in the range of which nothing was heard for too long; they are not among the failed.
+    pub unfinished: u64,
     /// Wall time of those of them that finished, together, in milliseconds.
     #[cfg_attr(feature = "schema", schema(value_type = f64))]
     pub total_wall_ms: WallTotal,
@@ -123,6 +130,7 @@ impl Totals {
         self.runs += entry.runs;
         self.failed += entry.failed;
         self.cancelled += entry.cancelled;
+        self.unfinished += entry.unfinished;
         self.total_wall_ms.add(entry.total_wall_ms);
         self.slower += u64::from(entry.verdict == Some(Verdict::Slower));
         self.faster += u64::from(entry.verdict == Some(Verdict::Faster));
@@ -135,6 +143,7 @@ impl Totals {
         self.runs += other.runs;
         self.failed += other.failed;
         self.cancelled += other.cancelled;
+        self.unfinished += other.unfinished;
         self.total_wall_ms.merge(other.total_wall_ms);
         self.slower += other.slower;
         self.faster += other.faster;
@@ -249,8 +258,15 @@ impl Overviews {
             let of_plans = plans.iter().zip(&names.plans).filter(move |(plan, _)| of(plan));
             distinct_rules(of_plans.flat_map(|(_, names)| names.rules.iter().copied()))
         };
-        let Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, ratio, judged, verdict } =
-            Comparison::of_times(&mut self.lately_ms, &mut self.usual_ms);
+        let Comparison {
+            usual_wall_ms,
+            usual_band_ms,
+            recent_wall_ms,
+            recent_spread_ms,
+            ratio,
+            judged,
+            verdict,
+        } = Comparison::of_times(&mut self.lately_ms, &mut self.usual_ms);
         let new_rules = new_rules(rules(|plan| plan.in_new), &rules(|plan| plan.in_old), old_runs, earlier);
         Some(LabelOverview {
             label: Cow::default(),
@@ -259,10 +275,12 @@ impl Overviews {
             runs: range.runs,
             failed: range.failures.failed,
             cancelled: range.failures.cancelled,
+            unfinished: range.failures.unfinished,
             total_wall_ms: total.wall_ms(),
             usual_wall_ms,
             usual_band_ms,
             recent_wall_ms,
+            recent_spread_ms,
             ratio,
             judged,
             verdict,

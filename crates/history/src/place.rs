@@ -16,7 +16,6 @@ pub struct PlaceTotal {
     runs: u64,
     running: u64,
     failures: Failures,
-    unfinished: u64,
     wall: WallTotal,
     /// Of the runs that sent it. Of any number of runs the sum is less than 2^128.
     cpu_ns: u128,
@@ -32,7 +31,6 @@ impl PlaceTotal {
         self.runs += 1;
         self.running += u64::from(status == RunStatus::Running);
         self.failures.add(Failure::of(status));
-        self.unfinished += u64::from(status == RunStatus::Unfinished);
         // What failed took its time, too.
         if wall_ms.is_finite() && wall_ms >= 0.0 {
             self.wall.extend([wall_ms]);
@@ -52,7 +50,6 @@ impl PlaceTotal {
         self.runs += other.runs;
         self.running += other.running;
         self.failures.merge(other.failures);
-        self.unfinished += other.unfinished;
         self.wall.merge(other.wall);
         self.cpu_ns += other.cpu_ns;
         self.cpu_runs += other.cpu_runs;
@@ -62,8 +59,7 @@ impl PlaceTotal {
 
     /// As an answer tells it.
     pub fn named(self, value: Option<String>) -> Place {
-        let Self { runs, running, failures, unfinished, wall, cpu_ns, cpu_runs, bytes_read, bytes_read_runs } =
-            self;
+        let Self { runs, running, failures, wall, cpu_ns, cpu_runs, bytes_read, bytes_read_runs } = self;
         let bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX).min(BYTES_MAX);
         Place {
             value,
@@ -71,7 +67,7 @@ impl PlaceTotal {
             running,
             failed: failures.failed,
             cancelled: failures.cancelled,
-            unfinished,
+            unfinished: failures.unfinished,
             total_wall_ms: wall.wall_ms(),
             total_cpu_ms: (cpu_runs > 0).then_some(cpu_ns as f64 / 1e6),
             cpu_runs,

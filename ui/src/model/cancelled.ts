@@ -24,6 +24,7 @@ export function shownStatus(run: { status: Status; failed?: string | null }): Sh
 export interface Failures {
   failed: number;
   cancelled: number;
+  unfinished?: number;
 }
 
 /** Runs that failed and were not cancelled. */

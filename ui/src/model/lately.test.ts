@@ -37,6 +37,7 @@ test("runs are few in which a change may not show yet", () => {
 test("what ran lately is said with its runs where these are the last ones", () => {
   expect(latelyWords(label)).toBe("41.8 s lately, usually 41 s");
   expect(latelyWords({ ...label, recent_runs: 3, usual_wall_ms: null })).toBe("41.8 s in its last 3 runs");
+  expect(latelyWords({ ...label, recent_spread_ms: [2.2, 45_000] })).toBe("2.2 ms to 45 s lately, usually 41 s");
   expect(latelyWords({ ...label, recent_runs: 1 })).toBe("41.8 s in its last run, usually 41 s");
   expect(latelyWords({ ...label, recent_wall_ms: null })).toBe("usually 41 s");
   expect(latelyWords({ ...label, recent_wall_ms: null, usual_wall_ms: null })).toBe("");

@@ -53,6 +53,10 @@ test("without a change it says on what runs", () => {
   expect(queryLine({ ...label, runs: 3, usual_wall_ms: null }, [], "in 1 day", said)).toBe(
     "No change is open: 41.8 s lately, 3 runs in 1 day. A change can be found from 8 runs on",
   );
+  const lost = { ...label, runs: 1, usual_wall_ms: null, recent_wall_ms: null, unfinished: 1 };
+  expect(queryLine(lost, [], "in 1 day", said)).toBe(
+    "No change is open: 1 run in 1 day, 1 lost. A change can be found from 8 runs on",
+  );
   expect(queryLine({ ...label, runs: 8, usual_wall_ms: null, recent_wall_ms: null }, [], "in 1 day", said)).toBe(
     "No change is open: 8 runs in 1 day",
   );

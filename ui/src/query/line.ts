@@ -58,7 +58,8 @@ export function queryLine(
     const said = error == null ? line : `${line}: ${errorLine(error)}`;
     return `${said}${/[.!?…]$/.test(said) ? "" : "."}${more}`;
   }
-  const ran = `${plural(label.runs, "run")} ${during}`;
+  const lost = label.unfinished > 0 ? `, ${label.unfinished} lost` : "";
+  const ran = `${plural(label.runs, "run")} ${during}${lost}`;
   const said = [latelyWords(label), ran].filter((text) => text !== "").join(", ");
   const needs =
     label.usual_wall_ms == null && label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";

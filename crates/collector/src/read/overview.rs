@@ -85,7 +85,9 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
     "since_unix_ns": 1_795_120_283_609_778_763_i64,
     "slice_ns": 21_600_000_000_000_i64,
     "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
-    "totals": {"labels": 1, "runs": 4, "failed": 1, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1},
+    "totals": {
+        "labels": 1, "runs": 4, "failed": 1, "cancelled": 0, "unfinished": 0, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1
+    },
     "change_runs_min": 8,
     "queries": [{
         "label": "orders/daily",
@@ -93,10 +95,13 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
         "services": 1,
         "runs": 4,
         "failed": 1,
+        "cancelled": 0,
+        "unfinished": 0,
         "total_wall_ms": 1836.45,
         "usual_wall_ms": 408.1,
         "usual_band_ms": [401.2, 415.7],
         "recent_wall_ms": 612.15,
+        "recent_spread_ms": null,
         "ratio": 1.5,
         "judged": true,
         "verdict": "slower",
@@ -108,8 +113,8 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
         "plan_changed_unix_ns": 1_795_130_000_000_000_000_i64,
         "bins": [null, 612.15, 611.5, 612.8],
         "days": [
-            {"runs": 1, "failed": 0, "median_wall_ms": 612.15},
-            {"runs": 3, "failed": 1, "median_wall_ms": 612.15}
+            {"runs": 1, "failed": 0, "cancelled": 0, "median_wall_ms": 612.15},
+            {"runs": 3, "failed": 1, "cancelled": 0, "median_wall_ms": 612.15}
         ],
         "change": "slower-01a1faa81bd977b297ab860dd7026506"
     }]

@@ -12,9 +12,17 @@ fn overview<'a>(days: u32, runs: &[Run<'a>]) -> Option<LabelOverview<'a>> {
 }
 
 fn times(overview: &LabelOverview<'_>) -> Comparison {
-    let &LabelOverview { usual_wall_ms, usual_band_ms, recent_wall_ms, ratio, judged, verdict, .. } =
-        overview;
-    Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, ratio, judged, verdict }
+    let &LabelOverview {
+        usual_wall_ms,
+        usual_band_ms,
+        recent_wall_ms,
+        recent_spread_ms,
+        ratio,
+        judged,
+        verdict,
+        ..
+    } = overview;
+    Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, recent_spread_ms, ratio, judged, verdict }
 }
 
 /// A run some hours ago that took so long.
@@ -54,10 +62,12 @@ fn a_single_run_is_told_as_it_is() {
         runs: 1,
         failed: 0,
         cancelled: 0,
+        unfinished: 0,
         total_wall_ms: 5.0,
         usual_wall_ms: None,
         usual_band_ms: None,
         recent_wall_ms: Some(5.0),
+        recent_spread_ms: None,
         ratio: None,
         judged: false,
         verdict: None,
@@ -89,6 +99,7 @@ fn a_query_that_slowed_down() {
         usual_wall_ms: Some(10.0),
         usual_band_ms: Some([10.0, 10.0]),
         recent_wall_ms: Some(30.0),
+        recent_spread_ms: None,
         ratio: Some(3.0),
         judged: true,
         verdict: Some(Verdict::Slower),

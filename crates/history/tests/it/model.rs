@@ -98,7 +98,7 @@ pub(crate) fn overview<'a>(
         let last = if slice == days * 4 - 1 { until } else { start + 6 * HOUR_NS - 1 };
         quantile(&times(&between(runs, start, last)), 2).into()
     };
-    let Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, ratio, judged, verdict } =
+    let Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, recent_spread_ms, ratio, judged, verdict } =
         comparison(&times(&lately), &times(&before));
     let new_rules = rules(&new).into_iter().filter(first_seen).filter(|_| enough);
     Some(LabelOverview {
@@ -108,10 +108,12 @@ pub(crate) fn overview<'a>(
         runs: range.len() as u64,
         failed: failed(&range),
         cancelled: cancelled(&range),
+        unfinished: range.iter().filter(|run| run.status == RunStatus::Unfinished).count() as u64,
         total_wall_ms: total(&range),
         usual_wall_ms,
         usual_band_ms,
         recent_wall_ms,
+        recent_spread_ms,
         ratio,
         judged,
         verdict,
@@ -143,7 +145,11 @@ fn comparison(recent: &[f64], usual: &[f64]) -> Comparison {
         _ => None,
     };
     let band = known.then(|| [1, 3].map(|quarters| quantile(usual, quarters).expect("known")));
-    Comparison { usual_wall_ms, usual_band_ms: band, recent_wall_ms, ratio, judged, verdict }
+    let quartiles =
+        (recent.len() >= 5).then(|| [1, 3].map(|quarters| quantile(recent, quarters).expect("known")));
+    let recent_spread_ms = quartiles.filter(|[lower, upper]| *upper > 0.0 && *upper >= 4.0 * lower);
+    let usual_band_ms = band;
+    Comparison { usual_wall_ms, usual_band_ms, recent_wall_ms, recent_spread_ms, ratio, judged, verdict }
 }
 
 fn plan_changed(before: &[Run<'_>], lately: &[Run<'_>]) -> Option<i64> {

@@ -18,7 +18,7 @@ use crate::any_runs::{NOW, runs};
 use crate::model;
 
 fn failure() -> impl Strategy<Value = Failure> {
-    select(vec![Failure::None, Failure::Failed, Failure::Cancelled])
+    select(vec![Failure::None, Failure::Failed, Failure::Cancelled, Failure::Unfinished])
 }
 
 /// An hour, half of one, quarters, and the ends.

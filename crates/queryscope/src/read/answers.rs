@@ -40,10 +40,15 @@ pub(crate) struct Query {
     pub(crate) cancelled: u64,
     #[serde(default)]
     pub(crate) total_wall_ms: f64,
+    /// Runs of which nothing was heard for too long.
+    #[serde(default)]
+    pub(crate) unfinished: u64,
     pub(crate) usual_wall_ms: Option<f64>,
     /// Its quartiles.
     pub(crate) usual_band_ms: Option<[f64; 2]>,
     pub(crate) recent_wall_ms: Option<f64>,
+    /// Its quartiles, where these lie far apart.
+    pub(crate) recent_spread_ms: Option<[f64; 2]>,
     #[serde(default)]
     pub(crate) recent_runs: u64,
     #[serde(default)]

@@ -240,7 +240,8 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
     }
     let in_days = plural(u64::from(days), "day", "days");
     let Some(query) = query else { return format!("No run in the last {in_days}") };
-    let ran = format!("{} in {in_days}", runs_text(query.runs));
+    let lost = if query.unfinished > 0 { format!(", {} lost", query.unfinished) } else { String::new() };
+    let ran = format!("{} in {in_days}{lost}", runs_text(query.runs));
     let state = if query.is_as_usual() { "As usual" } else { "No change is open" };
     let lately = match query.recent_runs {
         1 => "in its last run".to_owned(),
@@ -248,13 +249,14 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
         runs @ 2..=3 => format!("in its last {runs} runs"),
         _ => "lately".to_owned(),
     };
-    match (query.usual_wall_ms, query.recent_wall_ms) {
-        (None, _) => format!("{state}: {ran}"),
-        (usual, None) => format!("{state}: usually {}, {ran}", duration(usual)),
-        (usual, recent) => {
-            format!("{state}: {} {lately}, usually {}, {ran}", duration(recent), duration(usual))
-        }
-    }
+    let took = match query.recent_spread_ms {
+        Some([low, high]) => format!("{} to {}", duration(Some(low)), duration(Some(high))),
+        None => duration(query.recent_wall_ms),
+    };
+    let lately = query.recent_wall_ms.map(|_| format!("{took} {lately}"));
+    let usual = query.usual_wall_ms.map(|usual| format!("usually {}", duration(Some(usual))));
+    let said: Vec<String> = [lately, usual, Some(ran)].into_iter().flatten().collect();
+    format!("{state}: {}", said.join(", "))
 }
 
 /// How much is left of a running run: "8.3 s to 31 s more (40 earlier runs of its plan)"; `None` without a basis.

@@ -134,7 +134,15 @@ fn without_a_change_the_line_says_what_is_usual() {
     };
     let said = "No change is open: 2 s lately, usually 1 s, 14 runs in 14 days";
     assert_eq!(query(Some(1000.0), Some(2000.0)), said);
-    assert_eq!(query(None, Some(2000.0)), "No change is open: 14 runs in 14 days");
+    assert_eq!(query(None, Some(2000.0)), "No change is open: 2 s lately, 14 runs in 14 days");
+    assert_eq!(query(Some(1000.0), None), "No change is open: usually 1 s, 14 runs in 14 days");
+    let two_plans = json!({
+        "label": "a", "runs": 14, "recent_wall_ms": 2.2, "recent_spread_ms": [2.2, 45_000.0], "unfinished": 1
+    });
+    assert_eq!(
+        query_line(Some(&serde_json::from_value(two_plans).expect("a query")), &[], 14, NOW),
+        "No change is open: 2.2 ms to 45 s lately, 14 runs in 14 days, 1 lost"
+    );
     let compared = |lately: f64, failed: u64| {
         let query = json!({
             "label": "a", "runs": 14, "usual_wall_ms": 1000.0, "usual_band_ms": [900.0, 1100.0], "judged": true,
