@@ -85,10 +85,10 @@ test("an issue says what, since when, and what is at stake", () => {
   const warned = issue({ kind: "new_finding", change: null, run: "q", findings: ["skew", "tiny_batches"] });
   expect(issueLine(warned, undefined, said)).toBe("a warns of skew, tiny batches");
   expect(severityFigure(issue({ kind: "new_finding", severity: 2 }))).toEqual(["new findings", "2"]);
-  expect(severityFigure(issue({ kind: "missing", severity: 3 }))).toEqual(["of its usual gap", "3.0x"]);
+  expect(severityFigure(issue({ kind: "missing", severity: 3 }))).toEqual(["of its usual gap", "≥ 3.0x"]);
   const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
   expect(issueLine(late, undefined, said)).toBe("a is late, at least 2.4x what nine tenths of its earlier runs took");
-  expect(severityFigure(late)).toEqual(["of what nine tenths of its earlier runs took", "2.4x"]);
+  expect(severityFigure(late)).toEqual(["of what nine tenths of its earlier runs took", "≥ 2.4x"]);
   expect(detailLine(late, said)).toBe("The run has run for 94.0 s.");
   // The figures moved last before the run ended.
   expect(detailLine({ ...late, state: "resolved" }, said)).toBe("The run ran for at least 94.0 s.");

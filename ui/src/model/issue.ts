@@ -112,9 +112,9 @@ export function severityFigure({ kind, severity }: Pick<Issue, "kind" | "severit
     case "failing":
       return ["runs that fail", formatShare(severity)];
     case "late":
-      return [`of ${LATE_BY}`, formatRatio(severity)];
+      return [`of ${LATE_BY}`, `≥ ${formatRatio(severity)}`];
     case "missing":
-      return ["of its usual gap", formatRatio(severity)];
+      return ["of its usual gap", `≥ ${formatRatio(severity)}`];
     case "new_finding":
       return ["new findings", formatCount(severity)];
     case "slower":
