@@ -4,6 +4,7 @@
 //! shape the rows: joins, groupings, sorts. A node is told of once: a filter that left a scan and became a node of its
 //! own is one sentence, not three.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use queryscope_protocol::Role;
@@ -497,11 +498,13 @@ fn reads(was: &Step<'_>, is: &Step<'_>) -> String {
     format!("now reads {} {columns} instead of {}", say(now), say(then))
 }
 
-/// What a node does, without an article: "filter on valid_until".
+/// What a node does, without an article: "filter on valid_until". Names that the engine made up say nothing to a reader,
+/// and are left out.
 fn work(step: &Step<'_>) -> String {
     let of = |term| {
         let words = Words::of(step.properties.texts(term));
-        words.columns.iter().map(|name| stable_name(name).into_owned()).collect::<BTreeSet<_>>()
+        let is_given = |name: &&String| matches!(stable_name(name), Cow::Borrowed(_));
+        words.columns.iter().filter(is_given).cloned().collect::<BTreeSet<_>>()
     };
     let table = || step.properties.text(&TABLE).map(|table| format!(" of {}", table_name(table)));
     let (word, rest) = match step.role() {

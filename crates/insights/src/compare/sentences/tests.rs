@@ -185,6 +185,14 @@ fn what_came_and_went_is_told_with_its_place() {
 }
 
 #[test]
+fn names_that_the_engine_made_up_are_not_told() {
+    let base = [scan(1, "orders", &json!({}))];
+    let run = |key| [scan(1, "orders", &json!({})), group(3, 1, key)];
+    assert_eq!(told(&base, &run("_POLARS_TMP_PHYS_0")), ["An aggregation GroupBy #3 was added"]);
+    assert_eq!(told(&base, &run("_year")), ["An aggregation by _year was added"]);
+}
+
+#[test]
 fn another_order_of_joins_is_told() {
     let scans = || [scan(1, "a", &json!({})), scan(2, "b", &json!({})), scan(3, "c", &json!({}))];
     let plan = |joins: [Value; 2]| scans().into_iter().chain(joins).collect::<Vec<_>>();
