@@ -117,11 +117,13 @@ test("what DuckDB does not tell of a query that failed is not said", async () =>
   await page.locator("[data-box] text", { hasText: "TABLE_SCAN" }).first().waitFor();
 });
 
-test("Daft tells rows and no working time: shares of it are not shown", async () => {
+test("Daft tells rows and the time of tasks, and no working time: shares of it are not shown", async () => {
   await open("daft/join");
   await page.getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\.$/ }).waitFor();
   await page.locator("[data-box] text", { hasText: "400 k → 20 rows" }).waitFor();
-  await page.getByText(/^No node told its busy time; \d told the time of their tasks\.$/).waitFor();
+  await page.locator("[data-box] text", { hasText: /rows · tasks [\d.]+ m?s$/ }).first().waitFor();
+  await page.getByRole("heading", { name: "Most time of tasks waiting included" }).waitFor();
+  await page.getByRole("button", { name: /^HashJoin #\d [\d.]+ m?s$/ }).waitFor();
   expect(await text()).not.toMatch(/of the time|Share of|the hottest/i);
   expect(await page.locator("[data-box] :is(.share, .track):visible").count()).toBe(0);
   await expectGood(looked);

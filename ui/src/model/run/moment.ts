@@ -1,5 +1,6 @@
 import { busyNs, counter, type Counters, isDone, readBytes, rowsIn, rowsOut, rowsWritten } from "./counters";
-import { type Exact, growth, sum } from "./json";
+import type { Milliseconds } from "../../units";
+import { asCount, type Exact, growth, sum } from "./json";
 import type { NodeId, PlanNode } from "./profile";
 import { countUpTo, type Run } from "./run";
 import { calledCode } from "./user-code";
@@ -157,6 +158,11 @@ function growthOf(
   const larger = Math.max(0, ...rows.map((one) => one ?? 0));
   const out = rowsOut(now);
   return out === null || larger === 0 ? null : Number(out) / larger;
+}
+
+/** Time of the tasks of a node, in which these also wait; 0 where its engine tells none. */
+export function tasksMs(moment: NodeMoment | undefined): Milliseconds {
+  return Number(asCount(moment?.counters?.["tasks_ns"]) ?? 0) / 1e6;
 }
 
 export interface Ranked {
