@@ -1,12 +1,13 @@
 // The moment of a run that is looked at: now, its end, or one that is replayed.
 
 import { formatDuration } from "../../units";
-import { hottest, momentAt, type Ranked } from "../../model/run/moment";
+import { hottest, type Moment, momentAt, type Ranked } from "../../model/run/moment";
 import { type Times, timesOf } from "../../model/run/times";
 import type { Choices } from "./choices";
 import type { RunData } from "./data.svelte";
 
-const TOP = 5;
+/** So many nodes are named. */
+export const TOP = 5;
 const SETTLE_MS = 300;
 
 export class Replay {
@@ -27,17 +28,21 @@ export class Replay {
     const given = Number(this.#choices.get("t") ?? Number.NaN);
     return Number.isFinite(given) && given >= 0 ? given : null;
   });
-  readonly moment = $derived.by(() => momentAt(this.#data.run, this.ms));
+  /** What nodes told of the run so far. */
+  readonly #told = $derived.by(() => momentAt(this.#data.run, null));
+  readonly times: Times = $derived.by(() => timesOf(this.#data.run, this.#told));
+  readonly isUncounted = $derived(this.times.isMostlyUncounted || this.times.isMostlyUserCode);
   /** The moment that is not replayed: the whole run so far. */
-  readonly latest = $derived.by(() => (this.ms === null ? this.moment : momentAt(this.#data.run, null)));
+  readonly latest = $derived.by(() => this.#ofTime(this.#told));
+  readonly moment = $derived.by(() =>
+    this.ms === null ? this.latest : this.#ofTime(momentAt(this.#data.run, this.ms)),
+  );
   /** Whether nodes work at that moment: after the end, or the last that was heard, none is known to. */
   readonly showsWork = $derived.by(() => this.ms !== null || this.#data.standing === "running");
   readonly ranked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.moment));
   /** All nodes that worked in the run so far, whatever moment is looked at. */
   readonly allRanked: Ranked[] = $derived.by(() => hottest(this.#data.run, this.latest));
   readonly top: Ranked[] = $derived(this.ranked.slice(0, TOP));
-  readonly times: Times = $derived.by(() => timesOf(this.#data.run, this.latest));
-  readonly isUncounted = $derived(this.times.isMostlyUncounted || this.times.isMostlyUserCode);
   /** Where most of the time is that the nodes' counters do not hold. */
   readonly elsewhere = $derived(
     this.times.isMostlyUserCode
@@ -45,7 +50,19 @@ export class Replay {
       : `${formatDuration(this.times.uncountedMs)} in no counter`,
   );
   /** What the shares of nodes are of. */
-  readonly nodesTime = $derived(this.moment.callsNs > 0 ? "counted time" : this.times.nodesTime);
+  readonly nodesTime = $derived(
+    this.moment.callsNs > 0 ? "counted time" : this.isUncounted ? "time" : this.times.nodesTime,
+  );
+
+  /** Where most of the time is in no node, shares are of that, too: what nodes counted is no hot part of the run. */
+  #ofTime(moment: Moment): Moment {
+    const { callsNs, nodes, busyNs, elapsedMs } = moment;
+    const busyMs = Number(busyNs) / 1e6;
+    if (!this.isUncounted || callsNs > 0 || busyMs === 0) return moment;
+    const part = busyMs / Math.max(busyMs, elapsedMs);
+    const scaled = [...nodes].map(([id, node]) => [id, { ...node, share: node.share && node.share * part }] as const);
+    return { ...moment, nodes: new Map(scaled) };
+  }
 
   /** Browsers allow few changes of the address: it follows once the scrubber rests. */
   to(ms: number | null): void {

@@ -20,8 +20,9 @@ const EVENTS = [
   { type: "query.progress", query_id: "q", elapsed_ms: 1000, nodes: { 1: { busy_ns: 9e8 } } },
 ];
 
-function replay(status: QuerySummary["status"], t?: string): Replay {
-  const text = EVENTS.map((event, seq) => JSON.stringify({ schema: "engine-telemetry/events@1", seq, ...event }));
+function replay(status: QuerySummary["status"], t?: string, more: readonly object[] = []): Replay {
+  const samples = more.map((sample) => ({ type: "query.progress", query_id: "q", ...sample }));
+  const text = [...EVENTS, ...samples].map((event, seq) => JSON.stringify({ schema: "engine-telemetry/events@1", seq, ...event }));
   const run = readRecording(text.join("\n")).runs.get("q");
   if (run === undefined) throw new Error("no such run");
   const data = new RunData(run, []);
@@ -34,4 +35,13 @@ test("nodes of a run that was lost work at a moment that is replayed, and no lon
   expect(replay("unfinished").showsWork).toBe(false);
   expect(replay("unfinished", "1000").showsWork).toBe(true);
   expect(replay("unfinished").moment.nodes.get("1")?.threads).toBeCloseTo(0.9);
+});
+
+test("where most of the time is in no counter, shares are of the time of the run", () => {
+  const share = (replay: Replay): number | null | undefined => replay.moment.nodes.get("1")?.share;
+  expect([share(replay("running")), replay("running").nodesTime]).toEqual([1, "CPU"]);
+  const few = replay("running", undefined, [{ elapsed_ms: 10_000, nodes: { 1: { busy_ns: 3e6 } } }]);
+  expect(share(few)).toBeCloseTo(0.0003);
+  expect(few.nodesTime).toBe("time");
+  expect(share(replay("running", "5000", [{ elapsed_ms: 10_000, nodes: { 1: { busy_ns: 3e6 } } }]))).toBeCloseTo(0.18);
 });
