@@ -61,7 +61,7 @@ enum Source {
     "node_kind": "EquiJoin",
     "cpu_share": 0.977_739,
     "blocked_share": null,
-    "title": "Join puts out 800x its larger input: 12.0M rows",
+    "title": "Join puts out 800x its larger input: 12.0 M rows",
     "fix": "if keys repeat by mistake, remove the duplicates of one input first or join on the full key",
     "evidence": [{"name": "rows_out", "value": 11_996_728, "unit": "rows"}]
 }))]

@@ -78,7 +78,7 @@ fn figures_have_a_tolerance() {
     assert_eq!(
         told(&rows(1000, 1 << 20), &rows(4000, 3 << 20)),
         [
-            "Worse rows: the scan of orders.parquet reads 4.0k rows instead of 1.0k (4.0x)",
+            "Worse rows: the scan of orders.parquet reads 4.0 k rows instead of 1.0 k (4.0x)",
             "Worse bytes: the scan of orders.parquet reads 3.0 MiB instead of 1.0 MiB (3.0x)"
         ]
     );
@@ -164,7 +164,7 @@ fn joined(engine: &str, kind: &str, role: &str, rows: (u64, u64, u64)) -> String
 fn joins_are_told_by_their_rows_and_their_kind() {
     let base = joined("duckdb", "HASH_JOIN", "join", (1000, 10, 1000));
     let exploded = joined("duckdb", "HASH_JOIN", "join", (1000, 10, 50_000));
-    assert_eq!(told(&base, &exploded), ["Worse rows: HASH_JOIN gives 50.0k rows instead of 1.0k (50x)"]);
+    assert_eq!(told(&base, &exploded), ["Worse rows: HASH_JOIN gives 50.0 k rows instead of 1.0 k (50x)"]);
     let probed = joined("duckdb", "HASH_JOIN", "join", (400, 10, 1000));
     assert_eq!(told(&base, &probed), [""; 0], "a join may filter the side that looks partners up");
     let built = joined("duckdb", "HASH_JOIN", "join", (1000, 30, 1000));
@@ -185,7 +185,7 @@ fn growth_is_told_where_it_begins() {
     };
     assert_eq!(
         told(&plan(1000), &plan(5000)),
-        ["Worse rows: the scan of orders.parquet reads 5.0k rows instead of 1.0k (5.0x)"]
+        ["Worse rows: the scan of orders.parquet reads 5.0 k rows instead of 1.0 k (5.0x)"]
     );
 }
 

@@ -83,7 +83,7 @@ mod tests {
               "node_id": 3,
               "node_kind": "Cross",
               "rule": "cross_join",
-              "title": "Cross join of 2.5k by 40 rows"
+              "title": "Cross join of 2.5 k by 40 rows"
             }
             "#);
     }
@@ -101,6 +101,6 @@ mod tests {
             node(1, "Share", "engine", &[], json!({}), json!({"rows_out": 5000})),
             node(2, "Cross", "cross_join", &[1, 1], json!({}), json!({"rows_in": 5000})),
         ];
-        assert_eq!(check(&plan), ["note cross_join #2: Cross join of 2.5k by 2.5k rows"]);
+        assert_eq!(check(&plan), ["note cross_join #2: Cross join of 2.5 k by 2.5 k rows"]);
     }
 }

@@ -89,7 +89,7 @@ mod tests {
               "node_id": 3,
               "node_kind": "HashJoin",
               "rule": "exploding_join",
-              "title": "Join puts out 40x its larger input: 80.0k rows"
+              "title": "Join puts out 40x its larger input: 80.0 k rows"
             }
             "#);
     }

@@ -207,7 +207,7 @@ mod tests {
               "node_id": 4,
               "node_kind": "Filter",
               "rule": "late_filter",
-              "title": "Filter keeps 10 % of 1.0k rows, but only after HashJoin"
+              "title": "Filter keeps 10 % of 1.0 k rows, but only after HashJoin"
             }
             "#);
     }
@@ -258,11 +258,11 @@ mod tests {
         };
         assert_eq!(
             check(&by("col(\"day\")")),
-            ["warn late_filter #3: Filter keeps 0.10 % of 5.0k rows, but only after Sort, Group"]
+            ["warn late_filter #3: Filter keeps 0.10 % of 5.0 k rows, but only after Sort, Group"]
         );
         assert_eq!(
             check(&by("col(\"day\") % 7")),
-            ["warn late_filter #3: Filter keeps 0.10 % of 5.0k rows, but only after Sort"]
+            ["warn late_filter #3: Filter keeps 0.10 % of 5.0 k rows, but only after Sort"]
         );
     }
 

@@ -117,7 +117,7 @@ mod tests {
               "node_id": 2,
               "node_kind": "Group",
               "rule": "redundant_aggregation",
-              "title": "Grouping 1.0k rows removes none"
+              "title": "Grouping 1.0 k rows removes none"
             }
             "#);
         assert_eq!(check(&group("distinct", json!({}), 1000)).len(), 1);
@@ -159,7 +159,7 @@ mod tests {
         assert!(steps(1001).is_empty());
         assert_eq!(
             steps(1000),
-            ["warn redundant_aggregation #3: Removing duplicates of 1.0k rows removes none"]
+            ["warn redundant_aggregation #3: Removing duplicates of 1.0 k rows removes none"]
         );
     }
 

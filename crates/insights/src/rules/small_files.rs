@@ -73,7 +73,7 @@ mod tests {
               "node_id": 1,
               "node_kind": "Scan",
               "rule": "small_files",
-              "title": "12.0k files are scanned, 19.5 KiB each"
+              "title": "12.0 k files are scanned, 19.5 KiB each"
             }
             "#);
     }

@@ -124,7 +124,7 @@ mod tests {
               "node_id": 1,
               "node_kind": "Sort",
               "rule": "sort_under_limit",
-              "title": "4.0M rows are sorted to keep 20"
+              "title": "4.0 M rows are sorted to keep 20"
             }
             "#);
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_limit_may_be_the_sorts_own() {
         let plan = [node(1, "Sort", "sort", &[], json!({"slice": [0, 5]}), json!({"rows_in": 5000}))];
-        assert_eq!(check(&plan), ["note sort_under_limit #1: 5.0k rows are sorted to keep 5"]);
+        assert_eq!(check(&plan), ["note sort_under_limit #1: 5.0 k rows are sorted to keep 5"]);
         let top_k = [node(1, "Sort", "top_k", &[], json!({"fetch": 5}), json!({"rows_in": 5000}))];
         assert!(check(&top_k).is_empty());
     }
@@ -159,9 +159,9 @@ mod tests {
         assert!(sliced(json!([u64::MAX, 20])).is_empty());
         assert_eq!(
             sliced(json!([1000, 20])),
-            ["note sort_under_limit #1: 2.0M rows are sorted to keep 20 behind the first 1.0k"]
+            ["note sort_under_limit #1: 2.0 M rows are sorted to keep 20 behind the first 1.0 k"]
         );
-        assert_eq!(sliced(json!([-20, 20])), ["note sort_under_limit #1: 2.0M rows are sorted to keep 20"]);
+        assert_eq!(sliced(json!([-20, 20])), ["note sort_under_limit #1: 2.0 M rows are sorted to keep 20"]);
         let beside = |offset: Value| {
             let mut plan = sort(2_000_000, 20, "projection");
             plan[2]["properties"]["offset"] = offset;

@@ -17,6 +17,10 @@ use crate::words::Words;
 const IN_NO_COUNTER: &str = "in_no_counter";
 /// The evidence of how much of it calls took.
 const MEASURED: &str = "user_code";
+/// Waiting is told where it is at least this share of the time.
+const WAITED_SHARE: f64 = 0.5;
+/// Of a shorter query, scheduling alone may be as much.
+const WAITED_WALL_MS: f64 = 1000.0;
 
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     let calling: Vec<&Step<'_>> = query.plan.steps.iter().filter(|step| called(step).is_some()).collect();
@@ -28,9 +32,11 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         let is_source = is_source(step);
         let verb = if is_source { "gives" } else { "is called for" };
         let mut title = format!("User code ({name}) {verb} {} rows", count(rows));
-        let time = Time::of(query).filter(|_| likely == Some(step.node.id));
+        let is_likely = likely == Some(step.node.id);
+        let time = Time::of(query).filter(|_| is_likely);
+        let runs = step.runs() && query.profile.failed.is_none();
         if let Some(time) = &time {
-            let so_far = if step.runs() && query.profile.failed.is_none() { " so far" } else { "" };
+            let so_far = if runs { " so far" } else { "" };
             let (part, whole) = (millis(time.ms()), millis(query.profile.wall_ms));
             match time {
                 Time::Measured(_) if calling.len() > 1 => {
@@ -41,7 +47,19 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
             }
             .expect("a text takes all");
         }
-        let fix = if is_source {
+        // The node of an engine that times its nodes by the clock on the wall counts calls, and waits in them.
+        let counted_ms = step.busy_ns() as f64 / 1e6;
+        let taken_ms = time.as_ref().map_or(counted_ms, Time::ms);
+        let waited_ms = waited_ms(query, taken_ms).filter(|_| is_likely && !runs);
+        if let Some(waited_ms) = waited_ms {
+            if time.is_none() {
+                write!(title, "; its node counts {}", millis(taken_ms)).expect("a text takes all");
+            }
+            write!(title, ", at least {} of it waiting", millis(waited_ms)).expect("a text takes all");
+        }
+        let fix = if waited_ms.is_some() {
+            "look what it waits for, and ask for many rows at a time, or for several at once"
+        } else if is_source {
             "read it by a scan of the engine where there is one, or give fewer and larger batches"
         } else {
             "say it in expressions of the engine, or as a compiled plugin that takes whole columns"
@@ -60,13 +78,25 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
                 Time::Measured(ms) => finding.number(MEASURED, rounded(*ms), "ms").saves_wall_ms(*ms),
                 Time::Uncounted(ms) => finding.number(IN_NO_COUNTER, rounded(*ms), "ms"),
             };
-            if let Some(cpu_ms) = query.process_cpu_ms() {
-                finding = finding.number("process_cpu", rounded(cpu_ms), "ms");
-            }
+        }
+        if let Some(cpu_ms) = query.process_cpu_ms().filter(|_| time.is_some() || waited_ms.is_some()) {
+            finding = finding.number("process_cpu", rounded(cpu_ms), "ms");
+        }
+        if let Some(ms) = waited_ms {
+            finding = finding.number("waited", rounded(ms), "ms");
         }
         // What the advice saves is not known where it is not measured: engines count little of what user code takes.
         found.push(finding.done());
     }
+}
+
+/// How much of a time was waiting at least: what the process did not work. `None` where that is not most of it, or the
+/// sender does not say what the process used.
+fn waited_ms(query: &Query<'_>, taken_ms: f64) -> Option<f64> {
+    let waited_ms = taken_ms - query.process_cpu_ms()?;
+    let wall_ms = query.profile.wall_ms;
+    let is_long = wall_ms >= WAITED_WALL_MS && taken_ms >= WAITED_SHARE * wall_ms;
+    (is_long && waited_ms >= WAITED_SHARE * taken_ms).then_some(waited_ms)
 }
 
 /// The rows that a step hands to code of the program, or gets from it.
@@ -165,7 +195,7 @@ mod tests {
               "node_id": 1,
               "node_kind": "Select",
               "rule": "user_code",
-              "title": "User code (python_udf) is called for 1.2M rows"
+              "title": "User code (python_udf) is called for 1.2 M rows"
             }
             "#);
         assert_eq!(check(&map(json!({"name": "python_udf"}))).len(), 1);
@@ -180,7 +210,7 @@ mod tests {
         let text = profile_text(14_200.0, &plan, more);
         let found = crate::findings(&profile(&text)).findings;
         let titles: Vec<_> = found.iter().map(|finding| (&*finding.level, &*finding.title)).collect();
-        let likely = "User code (score) is called for 1.2M rows; 14.2 s of 14.2 s are in no counter";
+        let likely = "User code (score) is called for 1.2 M rows; 14.2 s of 14.2 s are in no counter";
         assert_eq!(titles, [("warn", likely), ("note", "User code (few) is called for 7 rows")]);
         assert_eq!(found[0].cpu_share, None, "the counters do not say");
         let evidence = serde_json::to_value(&found[0].evidence).expect("JSON");
@@ -191,6 +221,46 @@ mod tests {
         assert_eq!(named("in_no_counter"), Some(json!(14_189.1)));
         assert_eq!(named("process_cpu"), Some(json!(9300.0)));
         assert_eq!(named("saves_cpu_at_most"), None);
+    }
+
+    #[test]
+    fn what_the_process_did_not_work_is_waiting() {
+        let with = |process_cpu_ms: u64, ns: Option<u64>| {
+            let mut more = json!({"query_metrics": {"process_cpu_ns": process_cpu_ms * 1_000_000}});
+            if let Some(ns) = ns {
+                more["query_metrics"]["user_code_ns"] = ns.into();
+            }
+            more
+        };
+        let mut plan = map(json!({"user_code": "score"}));
+        let title = "User code (score) is called for 1.2 M rows";
+        let said = |plan: &[Value], more| only(14_200.0, plan, more)["title"].as_str().map(ToOwned::to_owned);
+        assert_eq!(
+            said(&plan, with(150, Some(13_200_000_000))),
+            Some(format!("{title}; its calls take 13.2 s of 14.2 s, at least 13.1 s of it waiting"))
+        );
+        assert_eq!(
+            said(&plan, with(150, None)),
+            Some(format!("{title}; 14.2 s of 14.2 s are in no counter, at least 14.0 s of it waiting"))
+        );
+        assert_eq!(
+            said(&plan, with(7000, Some(13_200_000_000))),
+            Some(format!("{title}; its calls take 13.2 s of 14.2 s")),
+            "it may have worked for most of the time"
+        );
+        // DuckDB times its nodes by the clock on the wall: its counter of the node holds the waiting.
+        plan[0]["metrics"]["busy_ns"] = json!(14_000_000_000_u64);
+        let found = only(14_200.0, &plan, with(150, None));
+        assert_eq!(found["title"], format!("{title}; its node counts 14.0 s, at least 13.8 s of it waiting"));
+        assert!(
+            found["fix"].as_str().is_some_and(|fix| fix.starts_with("look what it waits for")),
+            "{found}"
+        );
+        assert_eq!(found["cpu_share"], json!(1.0));
+        assert_eq!(said(&plan, with(7500, None)), Some(title.to_owned()));
+        // While it runs, the counters of the node and of the process are of two moments.
+        plan[0]["metrics"]["done"] = json!(false);
+        assert_eq!(said(&plan, with(150, None)), Some(title.to_owned()));
     }
 
     #[test]
@@ -208,7 +278,7 @@ mod tests {
         plan[0]["metrics"]["busy_ns"] = json!(1_600_000_000);
         assert_eq!(
             check_with(2000.0, &plan, json!({})),
-            ["warn user_code #1: User code (score) is called for 1.2M rows"]
+            ["warn user_code #1: User code (score) is called for 1.2 M rows"]
         );
     }
 
@@ -220,7 +290,7 @@ mod tests {
         let found = only(14_200.0, &plan, measured(13_200_000_000));
         assert_eq!(
             found["title"],
-            "User code (score) is called for 1.2M rows; its calls take 13.2 s of 14.2 s"
+            "User code (score) is called for 1.2 M rows; its calls take 13.2 s of 14.2 s"
         );
         assert_eq!((found.get("cpu_share"), &found["level"]), (None, &json!("warn")));
         let evidence = found["evidence"].as_array().expect("a list");
@@ -249,7 +319,7 @@ mod tests {
         assert_eq!(
             check_with(1000.0, &plan, more),
             [
-                "warn user_code #1: User code (score) is called for 1.2M rows; \
+                "warn user_code #1: User code (score) is called for 1.2 M rows; \
                  calls of all 2 nodes take 500 ms of 1.00 s",
                 "note user_code #2: User code (few) is called for 7 rows"
             ]

@@ -42,20 +42,20 @@ fn what_is_found_in_the_captures_is_true() {
     assert_eq!(finished.len(), 77);
     let found: Vec<String> = finished.iter().flat_map(|(capture, profile)| lines(capture, profile)).collect();
     insta::assert_snapshot!(found.join("\n"), @r#"
-        021 join/cross-then-filter: warn exploding_join #5 0.246: Join puts out 11x its larger input: 9.9k rows
-        022 join/cross-all-pairs: warn cross_join #2 0.548: Cross join of 2.5k by 2.5k rows
-        022 join/iejoin: warn exploding_join #5 0.741: Join puts out 299x its larger input: 180k rows
-        023 join/exploding: warn exploding_join #4 0.974: Join puts out 600x its larger input: 12.0M rows
-        031 unique/redundant: warn redundant_aggregation #3 0.686: Grouping 4.0M rows removes none
-        031 unique/redundant: warn redundant_aggregation #7 0.257: Grouping 4.0M rows removes none
+        021 join/cross-then-filter: warn exploding_join #5 0.246: Join puts out 11x its larger input: 9.9 k rows
+        022 join/cross-all-pairs: warn cross_join #2 0.548: Cross join of 2.5 k by 2.5 k rows
+        022 join/iejoin: warn exploding_join #5 0.741: Join puts out 299x its larger input: 180 k rows
+        023 join/exploding: warn exploding_join #4 0.974: Join puts out 600x its larger input: 12.0 M rows
+        031 unique/redundant: warn redundant_aggregation #3 0.686: Grouping 4.0 M rows removes none
+        031 unique/redundant: warn redundant_aggregation #7 0.257: Grouping 4.0 M rows removes none
         034 merge_sorted: warn repeated_subplan #1 0.140: The same MultiScan runs 2 times
-        098 -: warn user_code #3 0.378: User code (python_udf) is called for 4.0M rows
-        106 long/udf-per-row: warn user_code #2 0.000: User code (python_udf) is called for 1.2M rows; 1.05 s of 1.08 s are in no counter
-        121 idle/udf-sleeps-13s: warn user_code #2 1.000: User code (python_udf) is called for 1.0k rows
+        098 -: warn user_code #3 0.378: User code (python_udf) is called for 4.0 M rows
+        106 long/udf-per-row: warn user_code #2 0.000: User code (python_udf) is called for 1.2 M rows; 1.05 s of 1.08 s are in no counter
+        121 idle/udf-sleeps-13s: warn user_code #2 1.000: User code (python_udf) is called for 1.0 k rows
         126 wide/long-200-nodes: warn user_code #283 0.950: User code (python_udf) is called for 200 rows
-        141 odd/udf-runs-while-planning: warn user_code #2 0.996: User code (python_udf) is called for 1.0k rows
-        143 odd/query-inside-udf: warn user_code #2 0.438: User code (python_udf) is called for 1.0k rows
-        156 traced/long: warn user_code #2 0.996: User code (python_udf) is called for 1.0k rows
+        141 odd/udf-runs-while-planning: warn user_code #2 0.996: User code (python_udf) is called for 1.0 k rows
+        143 odd/query-inside-udf: warn user_code #2 0.438: User code (python_udf) is called for 1.0 k rows
+        156 traced/long: warn user_code #2 0.996: User code (python_udf) is called for 1.0 k rows
         "#);
 }
 

@@ -28,12 +28,12 @@ fn time_in_no_counter_is_said_and_saves_nothing() {
     });
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
         ux/slow-udf: warn user_code of Select, saves false:
-          User code (python_udf) is called for 4.0M rows; 1.68 s of 1.69 s are in no counter
+          User code (python_udf) is called for 4.0 M rows; 1.68 s of 1.69 s are in no counter
         ux/failing-udf: warn user_code of Select, saves false:
-          User code (python_udf) is called for 3.9M rows; 1.97 s of 1.99 s are in no counter
+          User code (python_udf) is called for 3.9 M rows; 1.97 s of 1.99 s are in no counter
         ux/interrupted-udf: warn user_code of Select, saves false:
-          User code (python_udf) is called for 3.9M rows; 2.20 s of 2.22 s are in no counter
+          User code (python_udf) is called for 3.9 M rows; 2.20 s of 2.22 s are in no counter
         ux/batches-udf: warn user_code of ColumnarFunction, saves false:
-          User code (python_udf) is called for 4.0M rows
+          User code (python_udf) is called for 4.0 M rows
         "#);
 }

@@ -61,7 +61,7 @@ async fn a_running_query_is_judged_by_its_latest_samples() {
               "node_id": 4294967299,
               "node_kind": "Call",
               "rule": "user_code",
-              "title": "User code (score) is called for 1.2M rows; 2.49 s of 2.50 s so far are in no counter"
+              "title": "User code (score) is called for 1.2 M rows; 2.49 s of 2.50 s so far are in no counter"
             }
           ],
           "physical_fingerprint": "42db45792207",

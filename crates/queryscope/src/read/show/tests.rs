@@ -33,7 +33,7 @@ fn events() -> RunEvents {
 
 fn known(events: Result<RunEvents>) -> Known {
     let finding = json!({"rule": "exploding_join", "kind": "problem", "level": "warn", "node_id": 3,
-        "node_kind": "Join", "cpu_share": 0.75, "title": "Join puts out 31x its larger input: 1.23M rows",
+        "node_kind": "Join", "cpu_share": 0.75, "title": "Join puts out 31x its larger input: 1.23 M rows",
         "fix": "if keys repeat by mistake, remove the duplicates of one input first or join on the full key",
         "evidence": [{"name": "rows_out", "unit": "rows", "value": 1_234_567},
             {"name": "saves_wall_at_most", "unit": "ms", "value": 650.0}]});
