@@ -1,5 +1,5 @@
 # make run    build and start the collector with its page on an embedded store
-# make tpch   run TPC-H on DataFusion in a loop, told to the running collector; ARGS="--help" says what else
+# make tpch   run TPC-H on DataFusion in a loop, told to the running collector; ARGS="--help" says what else; to measure: PROFILE=local
 # make test   install what the tests need, and run them all
 # make torture  kill, cut, fill and corrupt the service for an hour or more, and report (docs/internals/reliability.md)
 # make bench  measure against the floor and the goals (long)
@@ -31,8 +31,9 @@ release:
 	objcopy --only-keep-debug target/release/queryscope $(DIST)/queryscope.debug
 	cd $(DIST) && objcopy --strip-all --add-gnu-debuglink=queryscope.debug ../release/queryscope queryscope
 
+tpch: PROFILE ?= tpch
 tpch:
-	$(CARGO) run --profile tpch --locked -p queryscope-tpch -- $(ARGS)
+	$(CARGO) run --profile $(PROFILE) --locked -p queryscope-tpch -- $(ARGS)
 
 # Browsers and engines are waited for more than they compute: two of these targets run side by side, and the output of
 # each is printed when it has ended.
