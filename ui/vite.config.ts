@@ -59,9 +59,11 @@ const minifyAgain: Plugin = {
         unsafe: true,
         sequences: false,
         unsafe_arrows: true,
+        lhs_constants: false,
         hoist_funs: part.name !== RUN.name,
       };
-      const { code } = await minify(part.code, { module: true, ecma: 2020, compress });
+      const format = { quote_style: 1 } as const;
+      const { code } = await minify(part.code, { module: true, ecma: 2020, compress, format });
       part.code = code ?? part.code;
     }
   },

@@ -33,7 +33,7 @@ impl Failure {
     }
 }
 
-/// Runs that did not finish: cancelled ones are among the failed, as a cancelled run has the status `failed` in the API.
+/// Runs that did not finish. Cancelled ones are among the failed: a cancelled run has the status `failed` in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Failures {
     pub(crate) failed: u64,

@@ -46,8 +46,8 @@ pub struct LabelOverview<'a> {
     pub usual_band_ms: Option<[f64; 2]>,
     /// Median wall time of the lately runs, in milliseconds.
     pub recent_wall_ms: Option<f64>,
-    /// Quartiles of the wall time of the lately runs, in milliseconds, where the upper one is at least 4 times the lower
-    /// one, of 5 runs or more, as of a query that runs two plans: the median says little there. Null elsewhere.
+    /// Quartiles of the wall time of the lately runs, in milliseconds, where the upper one is at least 4 times the
+    /// lower one, of 5 runs or more, as of a query that runs two plans: the median says little there. Null elsewhere.
     pub recent_spread_ms: Option<[f64; 2]>,
     /// The recent over the usual wall time.
     pub ratio: Option<f64>,

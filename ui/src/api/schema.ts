@@ -1727,7 +1727,7 @@ export interface components {
          *       "node_id": 4294967300,
          *       "node_kind": "EquiJoin",
          *       "rule": "exploding_join",
-         *       "title": "Join puts out 800x its larger input: 12.0M rows"
+         *       "title": "Join puts out 800x its larger input: 12.0 M rows"
          *     }
          */
         Finding: {
@@ -2151,6 +2151,11 @@ export interface components {
              */
             recent_runs: number;
             /**
+             * @description Quartiles of the wall time of the lately runs, in milliseconds, where the upper one is at least 4 times the
+             *     lower one, of 5 runs or more, as of a query that runs two plans: the median says little there. Null elsewhere.
+             */
+            recent_spread_ms?: Milliseconds[] | null;
+            /**
              * Format: double
              * @description Median wall time of the lately runs, in milliseconds.
              */
@@ -2174,6 +2179,11 @@ export interface components {
              * @description Wall time of those of them that finished, together, in milliseconds.
              */
             total_wall_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Runs in the range of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
             /** @description Quartiles of the wall time of the usual runs, in milliseconds. */
             usual_band_ms?: Milliseconds[] | null;
             /**
@@ -2344,14 +2354,17 @@ export interface components {
          *             611.5,
          *             612.8
          *           ],
+         *           "cancelled": 0,
          *           "change": "slower-01a1faa81bd977b297ab860dd7026506",
          *           "days": [
          *             {
+         *               "cancelled": 0,
          *               "failed": 0,
          *               "median_wall_ms": 612.15,
          *               "runs": 1
          *             },
          *             {
+         *               "cancelled": 0,
          *               "failed": 1,
          *               "median_wall_ms": 612.15,
          *               "runs": 3
@@ -2368,6 +2381,7 @@ export interface components {
          *           "ratio": 1.5,
          *           "recent_failed": 1,
          *           "recent_runs": 4,
+         *           "recent_spread_ms": null,
          *           "recent_wall_ms": 612.15,
          *           "rules": [
          *             "exploding_join"
@@ -2376,6 +2390,7 @@ export interface components {
          *           "service": "orders-etl",
          *           "services": 1,
          *           "total_wall_ms": 1836.45,
+         *           "unfinished": 0,
          *           "usual_band_ms": [
          *             401.2,
          *             415.7
@@ -2387,13 +2402,15 @@ export interface components {
          *       "since_unix_ns": 1795120283609778700,
          *       "slice_ns": 21600000000000,
          *       "totals": {
+         *         "cancelled": 0,
          *         "failed": 1,
          *         "faster": 0,
          *         "judged": 1,
          *         "labels": 1,
          *         "runs": 4,
          *         "slower": 1,
-         *         "total_wall_ms": 1836.45
+         *         "total_wall_ms": 1836.45,
+         *         "unfinished": 0
          *       }
          *     }
          */
@@ -3334,6 +3351,11 @@ export interface components {
              * @description Wall time of those of them that finished, together, in milliseconds.
              */
             total_wall_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Runs in the range of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
         };
         /**
          * @description What runs are told apart by.

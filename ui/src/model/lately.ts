@@ -17,7 +17,7 @@ export function isFew(label: LabelOverview, least: number): boolean {
   return label.judged ? label.recent_runs < least && !isAsUsual(label) : label.runs < least;
 }
 
-/** "1.54 s lately, usually 1.6 s", "2 min 06 s in its last 3 runs", "2 ms to 45 s lately"; empty where neither is known. */
+/** "1.54 s lately, usually 1.6 s", "1.6 s in its last 3 runs", "2 ms to 45 s lately"; empty where neither is known. */
 export function latelyWords(
   { recent_wall_ms: ms, recent_spread_ms: spread, recent_runs: runs, usual_wall_ms: usual }: LabelOverview,
   last = "its last ",

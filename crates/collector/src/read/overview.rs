@@ -86,7 +86,8 @@ fn utc_offset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i32>, D::Erro
     "slice_ns": 21_600_000_000_000_i64,
     "days": [1_795_046_400_000_000_000_i64, 1_795_132_800_000_000_000_i64],
     "totals": {
-        "labels": 1, "runs": 4, "failed": 1, "cancelled": 0, "unfinished": 0, "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1
+        "labels": 1, "runs": 4, "failed": 1, "cancelled": 0, "unfinished": 0,
+        "total_wall_ms": 1836.45, "slower": 1, "faster": 0, "judged": 1
     },
     "change_runs_min": 8,
     "queries": [{

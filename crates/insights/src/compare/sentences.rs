@@ -498,8 +498,8 @@ fn reads(was: &Step<'_>, is: &Step<'_>) -> String {
     format!("now reads {} {columns} instead of {}", say(now), say(then))
 }
 
-/// What a node does, without an article: "filter on valid_until". Names that the engine made up say nothing to a reader,
-/// and are left out.
+/// What a node does, without an article: "filter on valid_until". Names that the engine made up say nothing to a
+/// reader, and are left out.
 fn work(step: &Step<'_>) -> String {
     let of = |term| {
         let words = Words::of(step.properties.texts(term));

@@ -22,7 +22,9 @@ const EVENTS = [
 
 function replay(status: QuerySummary["status"], t?: string, more: readonly object[] = []): Replay {
   const samples = more.map((sample) => ({ type: "query.progress", query_id: "q", ...sample }));
-  const text = [...EVENTS, ...samples].map((event, seq) => JSON.stringify({ schema: "engine-telemetry/events@1", seq, ...event }));
+  const text = [...EVENTS, ...samples].map((event, seq) =>
+    JSON.stringify({ schema: "engine-telemetry/events@1", seq, ...event }),
+  );
   const run = readRecording(text.join("\n")).runs.get("q");
   if (run === undefined) throw new Error("no such run");
   const data = new RunData(run, []);
