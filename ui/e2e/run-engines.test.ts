@@ -121,7 +121,10 @@ test("Daft tells rows and the time of tasks, and no working time: shares of it a
   await open("daft/join");
   await page.getByRole("heading", { level: 1, name: /^Finished in [\d.]+ ms\.$/ }).waitFor();
   await page.locator("[data-box] text", { hasText: "400 k → 20 rows" }).waitFor();
-  await page.locator("[data-box] text", { hasText: /rows · tasks [\d.]+ m?s$/ }).first().waitFor();
+  await page
+    .locator("[data-box] text", { hasText: /rows · tasks [\d.]+ m?s$/ })
+    .first()
+    .waitFor();
   await page.getByRole("heading", { name: "Most time of tasks waiting included" }).waitFor();
   await page.getByRole("button", { name: /^HashJoin #\d [\d.]+ m?s$/ }).waitFor();
   expect(await text()).not.toMatch(/of the time|Share of|the hottest/i);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failureWords, isCancelled, onlyFailed, shownStatus } from "./cancelled";
+import { failureWords, isCancelled, onlyFailed, otherEnds, shownStatus } from "./cancelled";
 
 test("a run that was stopped did not fail", () => {
   const texts = [
@@ -29,4 +29,9 @@ test("cancelled runs are counted apart from the failed ones they are among", () 
     { failed: 3, cancelled: 3 },
   ].map(failureWords);
   expect(words).toEqual(["", "3 failed", "2 failed, 1 cancelled", "3 cancelled"]);
+  expect(otherEnds({ failed: 3, cancelled: 0 })).toEqual([]);
+  expect(otherEnds({ failed: 3, cancelled: 1, unfinished: 2 })).toEqual([
+    ["cancelled", 1],
+    ["lost", 2],
+  ]);
 });

@@ -32,6 +32,11 @@ export function onlyFailed({ failed, cancelled }: Failures): number {
   return failed - cancelled;
 }
 
+/** Those that ended otherwise, with how many there are, where there are any. */
+export function otherEnds({ cancelled, unfinished = 0 }: Failures): [name: string, runs: number][] {
+  return Object.entries({ cancelled, lost: unfinished }).filter(([, runs]) => runs > 0);
+}
+
 /** "2 failed, 1 cancelled"; nothing where none did. */
 export function failureWords(counts: Failures): string {
   const parts = { failed: onlyFailed(counts), cancelled: counts.cancelled };

@@ -39,8 +39,8 @@ test("a difference is said in words, with what it rests on", () => {
   expect(contrastWords({ ...host, name: "hour", value: "02" }, plan)).toBe("started in the hour from 02:00");
   expect(contrastWords(rows, plan)).toBe("rows read: 4 M instead of 1 M");
   expect(contrastWords({ ...rows, second_median: 4e6, delta: -0.4 }, plan)).toBe("less rows read: both about 4 M");
-  expect(contrastBasis(host, told, "slow")).toBe("28 of 30 slow runs, 1 of 90 other runs");
-  expect(contrastBasis(rows, told, "slow")).toBe("known of 28 slow runs and 1 other runs");
+  expect(contrastBasis(host, told, "slow")).toBe("28 of 30 slower runs, 1 of 90 faster runs");
+  expect(contrastBasis(rows, told, "slow")).toBe("known of 28 slower runs and 1 faster runs");
   expect(contrastStatistic(host)).toBe("Cliff's delta 0.92, p < 0.001");
 });
 
@@ -54,7 +54,7 @@ test("a time far shorter than the gap is left out", () => {
 
 test("what was compared is said, and why nothing is", () => {
   expect(differencesLine(told, "slow")).toBe(
-    "30 slow runs (median 93.5 s) against 90 other runs (median 39.7 s). Slow is from 71 s on.",
+    "30 slower runs (median 93.5 s) against 90 faster runs (median 39.7 s). Slower is from 71 s on.",
   );
   expect(differencesLine(told, "before")).toMatch(/\. Slower: Cliff's delta 0\.50, p = 0\.002\.$/);
   expect(differencesLine({ ...told, judgement: "alike" }, "version")).toMatch(/\. No clear difference: Cliff's/);
@@ -64,7 +64,7 @@ test("what was compared is said, and why nothing is", () => {
   const nothing = { ...told, first: none, second: none };
   // No group was formed: of 10 runs, two may be much slower than the others, or none.
   expect(differencesLine({ ...nothing, known_runs: 10 }, "slow")).toBe(
-    "10 runs do not divide clearly into slow runs and others of at least 5 each.",
+    "10 runs do not divide clearly into slower and faster ones of at least 5 each.",
   );
   // Only the runs that were compared are said to hold no slow one.
   expect(differencesLine({ ...nothing, known_runs: 98, second: told.second }, "slow")).toBe(
@@ -74,7 +74,7 @@ test("what was compared is said, and why nothing is", () => {
     "0 failed runs and 90 finished runs were evaluated: each needs 5.",
   );
   expect(differencesLine({ ...nothing, known_runs: 3 }, "slow")).toBe(
-    "3 runs of this time: 10 are needed to tell slow ones apart.",
+    "3 runs of this time: 10 are needed to tell slower ones apart.",
   );
   expect(differencesLine({ ...nothing, second: told.second }, "version")).toBe(
     "0 runs of the one version and 90 runs of the other finished: each needs 5.",

@@ -12,7 +12,7 @@ export type Comparison = (typeof COMPARISONS)[number];
 
 /** What the two groups are called. */
 export const GROUP_NAMES: Record<Comparison, [first: string, second: string]> = {
-  slow: ["slow runs", "other runs"],
+  slow: ["slower runs", "faster runs"],
   failed: ["failed runs", "finished runs"],
   before: ["runs of this time", "runs before it"],
   version: ["runs of the one version", "runs of the other"],
@@ -84,7 +84,7 @@ export function isWorthTelling(
   return Math.abs(a - b) / 1e6 >= Math.abs(gapMs) * SHARE_TOLD;
 }
 
-/** "28 of 30 slow runs, 1 of 90 other runs" */
+/** "28 of 30 slower runs, 1 of 90 faster runs" */
 export function contrastBasis(contrast: Contrast, told: Differences, comparison: Comparison): string {
   const [first, second] = GROUP_NAMES[comparison];
   if ((contrast.value ?? null) === null) {
@@ -107,10 +107,10 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
   if (first.runs < least || second.runs < least) {
     if (comparison === "slow") {
       const runs = plural(known, "run");
-      if (known < 2 * least) return `${runs} of this time: ${2 * least} are needed to tell slow ones apart.`;
+      if (known < 2 * least) return `${runs} of this time: ${2 * least} are needed to tell slower ones apart.`;
       const compared = first.runs + second.runs;
       return compared === 0
-        ? `${runs} do not divide clearly into slow runs and others of at least ${least} each.`
+        ? `${runs} do not divide clearly into slower and faster ones of at least ${least} each.`
         : `None of the ${formatCount(compared)} runs is much slower than the others.`;
     }
     const counts = `${first.runs} ${firstName} and ${second.runs} ${secondName}`;
@@ -122,7 +122,7 @@ export function differencesLine(told: Differences, comparison: Comparison): stri
   const said = (group: Differences["first"], name: string): string =>
     `${formatCount(group.runs)} ${name} (median ${formatDuration(group.median_ms)})`;
   const times = `${said(first, firstName)} against ${said(second, secondName)}`;
-  if (comparison === "slow") return `${times}. Slow is from ${formatDuration(first.least_ms)} on.`;
+  if (comparison === "slow") return `${times}. Slower is from ${formatDuration(first.least_ms)} on.`;
   const { delta = null, probability = null, judgement = null } = told;
   if (delta === null || probability === null || judgement === null) return `${times}.`;
   return `${times}. ${JUDGEMENTS[judgement]}: ${contrastStatistic({ delta, probability })}.`;

@@ -22,6 +22,7 @@ const label = (name: string, total: number, ratio: number | null, more: Partial<
   runs: 500,
   failed: 0,
   cancelled: 0,
+  unfinished: 0,
   failed_before: 0,
   recent_runs: 9,
   recent_failed: 0,
@@ -91,7 +92,17 @@ test("a search looks into label and service, whatever the case", () => {
   expect(names(matching(labels, "", changes))).toBe("ca");
 });
 
-const totals = { labels: 3, runs: 1500, failed: 0, cancelled: 0, unfinished: 0, total_wall_ms: 100, slower: 0, faster: 0, judged: 3 };
+const totals = {
+  labels: 3,
+  runs: 1500,
+  failed: 0,
+  cancelled: 0,
+  unfinished: 0,
+  total_wall_ms: 100,
+  slower: 0,
+  faster: 0,
+  judged: 3,
+};
 const listed: Listed = {
   rows: labels,
   totals,
