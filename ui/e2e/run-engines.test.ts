@@ -125,7 +125,7 @@ test("Daft tells rows and the time of tasks, and no working time: shares of it a
     .locator("[data-box] text", { hasText: /rows · tasks [\d.]+ m?s$/ })
     .first()
     .waitFor();
-  await page.getByRole("heading", { name: "Most time of tasks waiting included" }).waitFor();
+  await page.getByRole("heading", { name: "Time of tasks with waiting" }).waitFor();
   await page.getByRole("button", { name: /^HashJoin #\d [\d.]+ m?s$/ }).waitFor();
   expect(await text()).not.toMatch(/of the time|Share of|the hottest/i);
   expect(await page.locator("[data-box] :is(.share, .track):visible").count()).toBe(0);
