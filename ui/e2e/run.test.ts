@@ -76,7 +76,7 @@ test("folds what does not matter, and unfolds it", async () => {
   const boxes = page.locator("[data-box]");
   await boxes.first().waitFor();
   expect(await boxes.count()).toBeLessThan(10);
-  await page.getByRole("slider", { name: /of the time/ }).press("End");
+  await page.getByRole("slider", { name: /% of the / }).press("End");
   await page.waitForURL(/show=100/);
   await page.getByText("287 nodes", { exact: true }).waitFor();
 });

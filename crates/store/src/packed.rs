@@ -136,7 +136,7 @@ mod tests {
             usual_wall_ms: None,
             usual_band_ms: Some([1.5, 2.5]),
             recent_wall_ms: Some(7.0),
-            recent_spread_ms: Some([1.5, 9.0]),
+            recent_spread_ms: Some([1.5, 9.0]).filter(|_| runs > 4),
             ratio: None,
             judged: runs > 1,
             verdict: Some(Verdict::Faster).filter(|_| runs > 1),

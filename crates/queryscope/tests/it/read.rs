@@ -175,7 +175,9 @@ fn a_change_is_told_as_the_service_tells_it() {
     filled.service.post(&stream.batch(&[finished])).counts();
     let young = flat(&filled.text(&["why", "young"]));
     assert!(
-        young.contains("No change is open: 1 run in 14 days. A change can be found from 8 runs on"),
+        young.contains(
+            "No change is open: 2.5 s in its last run, 1 run in 14 days. A change can be found from 8 runs on"
+        ),
         "{young}"
     );
 }

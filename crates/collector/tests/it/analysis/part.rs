@@ -136,7 +136,8 @@ async fn a_label_is_split_by_service() {
     assert_eq!(told(&whole)[0], json!(["label 6", "b", 2, 2]));
     assert_eq!(told(&split), [json!(["label 6", "a", 1, 1]), json!(["label 6", "b", 1, 1])]);
     let totals = |labels| {
-        let none = json!({"failed": 0, "cancelled": 0, "slower": 0, "faster": 0, "judged": 0});
+        let none =
+            json!({"failed": 0, "cancelled": 0, "unfinished": 0, "slower": 0, "faster": 0, "judged": 0});
         joined(none, json!({"labels": labels, "runs": 14, "total_wall_ms": 180.0}))
     };
     assert_eq!((&whole["totals"], &split["totals"]), (&totals(7), &totals(14)));

@@ -208,6 +208,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           "ratio": null,
           "recent_failed": 1,
           "recent_runs": 4,
+          "recent_spread_ms": null,
           "recent_wall_ms": 20.25,
           "rules": [
             "skew"
@@ -216,6 +217,7 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           "service": "orders-etl",
           "services": 2,
           "total_wall_ms": 1522.25,
+          "unfinished": 0,
           "usual_band_ms": null,
           "usual_wall_ms": null,
           "verdict": null
@@ -252,12 +254,14 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
           "ratio": null,
           "recent_failed": 0,
           "recent_runs": 1,
+          "recent_spread_ms": null,
           "recent_wall_ms": null,
           "rules": [],
           "runs": 1,
           "service": null,
           "services": 1,
           "total_wall_ms": 0.0,
+          "unfinished": 0,
           "usual_band_ms": null,
           "usual_wall_ms": null,
           "verdict": null
@@ -273,7 +277,8 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
         "labels": 2,
         "runs": 5,
         "slower": 0,
-        "total_wall_ms": 1522.25
+        "total_wall_ms": 1522.25,
+        "unfinished": 0
       }
     }
     "#);
