@@ -130,15 +130,19 @@ fn cells(query: &Query, change: Option<&Change>, overview: &Overview) -> Vec<Cel
         None => Cell::text(without_change(query, overview.change_runs_min), None).in_style(SOFT),
     };
     let whole = |value: u64| Cell::whole(Some(value as i64), units::count);
-    let (usual_ms, lately_ms) = match change.filter(|change| tells_time(change)) {
-        Some(change) => (change.before.median_wall_ms, change.after.median_wall_ms),
-        None => (query.usual_wall_ms, query.recent_wall_ms),
+    let (usual_ms, lately_ms, spread_ms) = match change.filter(|change| tells_time(change)) {
+        Some(change) => (change.before.median_wall_ms, change.after.median_wall_ms, None),
+        None => (query.usual_wall_ms, query.recent_wall_ms, query.recent_spread_ms),
+    };
+    let lately = |median_ms| match spread_ms {
+        Some([low, high]) => format!("{} to {}", duration(Some(low)), duration(Some(high))),
+        None => duration(median_ms),
     };
     vec![
         Cell::text(&name(&query.label), Some(&query.label)),
         Cell::text(&service, query.service.as_deref()).in_style(SOFT),
         Cell::number(usual_ms, duration),
-        Cell::number(lately_ms, duration),
+        Cell::number(lately_ms, lately),
         changed,
         whole(query.runs),
         whole(query.failed).in_style(if query.failed > query.cancelled { FAIL } else { PLAIN }),
@@ -187,6 +191,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn runs_far_apart_are_told_by_their_quartiles() {
+        let query = json!({
+            "label": "pages", "service": null, "runs": 40, "recent_wall_ms": 22.0, "recent_spread_ms": [2.0, 45_000.0]
+        });
+        let overview =
+            json!({"totals": {"labels": 1, "runs": 40, "total_wall_ms": 880.0}, "change_runs_min": 8});
+        let overview = serde_json::from_value(overview).expect("an overview");
+        let query = serde_json::from_value(query).expect("a query");
+        let mut listing = Listing::new(COLUMNS);
+        listing.push(cells(&query, None, &overview), ());
+        let table = listing.to_table(Some(100));
+        assert!(table.contains(" 2 ms to 45 s "), "{table}");
+        assert!(listing.to_csv().expect("CSV").contains(",22"), "a program reads the median");
+    }
 
     fn said(query: Value) -> &'static str {
         without_change(&serde_json::from_value(query).expect("a query"), Some(8))
