@@ -6,10 +6,10 @@ use crate::graph::Graph;
 use crate::rules::user_code;
 use crate::vocabulary::{Term, counters, query_counters};
 
-/// From this share of the wall time on, what no counter holds is said before anything else.
-const UNCOUNTED_SHARE: f64 = 0.5;
+/// From this share on, it is most of a time: where no counter holds it, that is said before anything else.
+pub(crate) const MOST: f64 = 0.5;
 /// Of a shorter query, scheduling alone may be as much.
-const UNCOUNTED_WALL_MS: f64 = 1000.0;
+pub(crate) const LONG_MS: f64 = 1000.0;
 
 /// A profile and the graph of its physical plan.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ impl<'p> Query<'p> {
     /// time say little. `None` where nothing is counted at all.
     pub(crate) fn uncounted_share(&self) -> Option<f64> {
         let share = self.uncounted_ms() / self.profile.wall_ms;
-        let is_known = self.cpu_ns > 0 && self.profile.wall_ms >= UNCOUNTED_WALL_MS;
-        (is_known && share >= UNCOUNTED_SHARE).then_some(share)
+        let is_known = self.cpu_ns > 0 && self.profile.wall_ms >= LONG_MS;
+        (is_known && share >= MOST).then_some(share)
     }
 
     /// Time in which code of the program was under way that the query called, in milliseconds: at most the wall time.

@@ -7,7 +7,7 @@ use queryscope_protocol::{Finding, Node, Role};
 use crate::finding::{about, rounded};
 use crate::graph::Step;
 use crate::properties::Properties;
-use crate::query::Query;
+use crate::query::{LONG_MS, MOST, Query};
 use crate::say::{count, millis};
 use crate::vocabulary::counters::{LONGEST_STEP, ROWS_IN, ROWS_OUT};
 use crate::vocabulary::properties::{EXPRESSIONS, PREDICATE};
@@ -17,10 +17,6 @@ use crate::words::Words;
 const IN_NO_COUNTER: &str = "in_no_counter";
 /// The evidence of how much of it calls took.
 const MEASURED: &str = "user_code";
-/// Waiting is told where it is at least this share of the time.
-const WAITED_SHARE: f64 = 0.5;
-/// Of a shorter query, scheduling alone may be as much.
-const WAITED_WALL_MS: f64 = 1000.0;
 
 pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
     let calling: Vec<&Step<'_>> = query.plan.steps.iter().filter(|step| called(step).is_some()).collect();
@@ -95,8 +91,8 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
 fn waited_ms(query: &Query<'_>, taken_ms: f64) -> Option<f64> {
     let waited_ms = taken_ms - query.process_cpu_ms()?;
     let wall_ms = query.profile.wall_ms;
-    let is_long = wall_ms >= WAITED_WALL_MS && taken_ms >= WAITED_SHARE * wall_ms;
-    (is_long && waited_ms >= WAITED_SHARE * taken_ms).then_some(waited_ms)
+    let is_long = wall_ms >= LONG_MS && taken_ms >= MOST * wall_ms;
+    (is_long && waited_ms >= MOST * taken_ms).then_some(waited_ms)
 }
 
 /// The rows that a step hands to code of the program, or gets from it.

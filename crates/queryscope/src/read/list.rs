@@ -15,7 +15,7 @@ use super::service::Service;
 use super::style::{FAIL, PLAIN, SOFT};
 use super::text::name;
 use super::units::{self, duration, plural, runs as runs_text, share};
-use super::words::{how_much, is_worse, style_of};
+use super::words::{how_much, is_worse, median_or_quartiles, style_of};
 use super::{Found, pages};
 
 /// The column that sorts unless another is asked for.
@@ -134,15 +134,11 @@ fn cells(query: &Query, change: Option<&Change>, overview: &Overview) -> Vec<Cel
         Some(change) => (change.before.median_wall_ms, change.after.median_wall_ms, None),
         None => (query.usual_wall_ms, query.recent_wall_ms, query.recent_spread_ms),
     };
-    let lately = |median_ms| match spread_ms {
-        Some([low, high]) => format!("{} to {}", duration(Some(low)), duration(Some(high))),
-        None => duration(median_ms),
-    };
     vec![
         Cell::text(&name(&query.label), Some(&query.label)),
         Cell::text(&service, query.service.as_deref()).in_style(SOFT),
         Cell::number(usual_ms, duration),
-        Cell::number(lately_ms, lately),
+        Cell::number(lately_ms, |median_ms| median_or_quartiles(median_ms, spread_ms)),
         changed,
         whole(query.runs),
         whole(query.failed).in_style(if query.failed > query.cancelled { FAIL } else { PLAIN }),

@@ -249,14 +249,20 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
         runs @ 2..=3 => format!("in its last {runs} runs"),
         _ => "lately".to_owned(),
     };
-    let took = match query.recent_spread_ms {
-        Some([low, high]) => format!("{} to {}", duration(Some(low)), duration(Some(high))),
-        None => duration(query.recent_wall_ms),
-    };
-    let lately = query.recent_wall_ms.map(|_| format!("{took} {lately}"));
+    let lately = query.recent_wall_ms.map(|median_ms| {
+        format!("{} {lately}", median_or_quartiles(Some(median_ms), query.recent_spread_ms))
+    });
     let usual = query.usual_wall_ms.map(|usual| format!("usually {}", duration(Some(usual))));
     let said: Vec<String> = [lately, usual, Some(ran)].into_iter().flatten().collect();
     format!("{state}: {}", said.join(", "))
+}
+
+/// "22 ms", and "2.2 ms to 45 s" of runs so far apart that their median says little.
+pub(crate) fn median_or_quartiles(median_ms: Option<f64>, spread_ms: Option<[f64; 2]>) -> String {
+    match spread_ms {
+        Some([low, high]) => format!("{} to {}", duration(Some(low)), duration(Some(high))),
+        None => duration(median_ms),
+    }
 }
 
 /// How much is left of a running run: "8.3 s to 31 s more (40 earlier runs of its plan)"; `None` without a basis.
