@@ -29,6 +29,7 @@ struct Cell {
     runs: u32,
     failed: u32,
     cancelled: u32,
+    unfinished: u32,
     /// Where its times end, once they lie by cell; before, how many they are.
     times: usize,
 }
@@ -61,6 +62,7 @@ impl Cells {
             cell.runs += 1;
             cell.failed += u32::from(point.failure.is_failed());
             cell.cancelled += u32::from(point.failure == Failure::Cancelled);
+            cell.unfinished += u32::from(point.failure == Failure::Unfinished);
             cell.times += usize::from(!point.time_ms.is_nan());
         }
         let mut begin = 0;
@@ -104,6 +106,7 @@ impl Cells {
                 runs: cells.iter().map(|cell| cell.runs).sum(),
                 failed: cells.iter().map(|cell| cell.failed).sum(),
                 cancelled: cells.iter().map(|cell| cell.cancelled).sum(),
+                unfinished: cells.iter().map(|cell| cell.unfinished).sum(),
                 median_wall_ms: median(&mut self.times_ms[begin..end]).into(),
             };
             begin = end;

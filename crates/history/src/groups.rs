@@ -16,6 +16,7 @@ use crate::tally::Tally;
     "runs": 14,
     "failed": 1,
     "cancelled": 0,
+    "unfinished": 0,
     "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
     "total_wall_ms": 5308.4,
     "usual_wall_ms": 408.1,
@@ -31,6 +32,8 @@ pub struct Group<'a> {
     pub failed: u64,
     /// Those of the failed ones that a person or the program stopped.
     pub cancelled: u64,
+    /// Those of the runs of which nothing was heard for too long; they are not among the failed.
+    pub unfinished: u64,
     /// When the last of them started, in Unix nanoseconds.
     pub last_started_unix_ns: i64,
     /// Wall time of those that finished, together, in milliseconds.
@@ -82,6 +85,7 @@ mod tests {
             runs: 6,
             failed: 2,
             cancelled: 1,
+            unfinished: 1,
             last_started_unix_ns: 9,
             total_wall_ms: 40.0,
             rules: vec!["skew".into(), "spill".into()],

@@ -93,6 +93,9 @@ pub struct Day {
     /// Those of the failed ones that a person or the program stopped.
     #[cfg_attr(feature = "schema", schema(value_type = u64))]
     pub cancelled: u32,
+    /// Runs of which nothing was heard for too long; they are not among the failed.
+    #[cfg_attr(feature = "schema", schema(value_type = u64))]
+    pub unfinished: u32,
     /// Median wall time of those that finished, in milliseconds; null where none did.
     #[cfg_attr(feature = "schema", schema(value_type = Option<f64>))]
     pub median_wall_ms: Median,

@@ -36,6 +36,8 @@ pub struct SeriesSlice {
     pub failed: u64,
     /// Those of the failed ones that a person or the program stopped.
     pub cancelled: u64,
+    /// Those of the runs of which nothing was heard for too long; they are not among the failed.
+    pub unfinished: u64,
     /// Median wall time of those that finished, in milliseconds; null when none did.
     pub p50_ms: Option<f64>,
     /// 95th percentile of their wall times, in milliseconds; null when fewer than 5 finished.
@@ -125,6 +127,7 @@ impl Slice {
             runs: self.runs,
             failed: self.failures.failed,
             cancelled: self.failures.cancelled,
+            unfinished: self.failures.unfinished,
             p50_ms: quantile(&mut self.times, 50),
             p95_ms: if self.times.len() < P95_RUNS_MIN { None } else { quantile(&mut self.times, 95) },
         }
@@ -167,18 +170,23 @@ mod tests {
     fn slices_tell_of_the_runs_that_started_in_them() {
         let mut runs: Vec<SeriesRun> = (1..=5).map(|ms| run(0, 3, f64::from(ms) * 10.0)).collect();
         runs.push(SeriesRun { failure: Failure::Cancelled, ..run(0, 3, f64::NAN) });
+        runs.push(SeriesRun { failure: Failure::Unfinished, ..run(0, 3, f64::NAN) });
         runs.push(run(0, 59, 7.0));
         let groups = series_of(&runs, 8);
         let [(Some(0), group)] = &groups[..] else { panic!("{groups:?}") };
         assert_eq!(group.slices.len(), 60);
-        let third = SeriesSlice { runs: 6, failed: 1, cancelled: 1, p50_ms: Some(30.0), p95_ms: Some(48.0) };
+        let third = SeriesSlice {
+            runs: 7,
+            failed: 1,
+            cancelled: 1,
+            unfinished: 1,
+            p50_ms: Some(30.0),
+            p95_ms: Some(48.0),
+        };
         assert_eq!(group.slices[3], third);
-        assert_eq!(
-            group.slices[59],
-            SeriesSlice { runs: 1, failed: 0, cancelled: 0, p50_ms: Some(7.0), p95_ms: None }
-        );
+        assert_eq!(group.slices[59], SeriesSlice { runs: 1, p50_ms: Some(7.0), ..SeriesSlice::default() });
         assert_eq!(group.slices[0], SeriesSlice::default());
-        let all = SeriesSlice { runs: 7, failed: 1, cancelled: 1, p50_ms: Some(25.0), p95_ms: Some(47.5) };
+        let all = SeriesSlice { runs: 8, p50_ms: Some(25.0), p95_ms: Some(47.5), ..third };
         assert_eq!((group.all, group.total_wall_ms), (all, 157.0));
     }
 

@@ -17,6 +17,7 @@ use crate::tally::Tally;
     "runs": 12,
     "failed": 0,
     "cancelled": 0,
+    "unfinished": 0,
     "first_started_unix_ns": 1_794_106_683_609_778_763_i64,
     "last_started_unix_ns": 1_795_206_683_609_778_763_i64,
     "usual_wall_ms": 408.1,
@@ -32,6 +33,8 @@ pub struct Version {
     pub failed: u64,
     /// Those of the failed ones that a person or the program stopped.
     pub cancelled: u64,
+    /// Those of the runs of which nothing was heard for too long; they are not among the failed.
+    pub unfinished: u64,
     /// When the first of them started, in Unix nanoseconds.
     pub first_started_unix_ns: i64,
     /// When the last of them started, in Unix nanoseconds.
@@ -83,12 +86,14 @@ mod tests {
             Run { wall_ms: Some(4.0), rules: &["spill"], ..of("A", run(2)) },
             Run { status: RunStatus::Failed, rules: &["skew"], ..of("A", run(7)) },
             Run { wall_ms: Some(8.0), rules: &["spill"], ..of("A", run(5)) },
+            Run { status: RunStatus::Unfinished, wall_ms: None, ..of("A", run(6)) },
         ];
         let expected = Version {
             fingerprint: "A".into(),
-            runs: 3,
+            runs: 4,
             failed: 1,
             cancelled: 0,
+            unfinished: 1,
             first_started_unix_ns: 2,
             last_started_unix_ns: 7,
             usual_wall_ms: 6.0,

@@ -121,8 +121,12 @@ mod tests {
         let mut days = vec![Day::default(); 91];
         for at in 0..runs as usize {
             bins[at * 7] = Some(at as f64 + 0.25).into();
-            days[at * 2] =
-                Day { runs: 1, failed: u32::from(at == 1), cancelled: 0, median_wall_ms: Some(9.5).into() };
+            days[at * 2] = Day {
+                runs: 1,
+                failed: u32::from(at == 1),
+                median_wall_ms: Some(9.5).into(),
+                ..Day::default()
+            };
         }
         LabelOverview {
             label: label.into(),

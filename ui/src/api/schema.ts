@@ -1413,6 +1413,11 @@ export interface components {
              * @description Runs, of every state.
              */
             runs: number;
+            /**
+             * Format: int64
+             * @description Runs of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
         };
         /** @description A deploy. */
         Deploy: {
@@ -1783,6 +1788,7 @@ export interface components {
          *       ],
          *       "runs": 14,
          *       "total_wall_ms": 5308.4,
+         *       "unfinished": 0,
          *       "usual_wall_ms": 408.1
          *     }
          */
@@ -1818,6 +1824,11 @@ export interface components {
              * @description Wall time of those that finished, together, in milliseconds.
              */
             total_wall_ms: Milliseconds;
+            /**
+             * Format: int64
+             * @description Those of the runs of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
             /**
              * Format: double
              * @description Median wall time of those that finished, in milliseconds; null when none did.
@@ -3157,6 +3168,11 @@ export interface components {
              * @description Runs, of every state.
              */
             runs: number;
+            /**
+             * Format: int64
+             * @description Those of the runs of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
         };
         /** @description How the service is set up, and what its store holds. */
         Service: {
@@ -3434,6 +3450,7 @@ export interface components {
          *         "exploding_join"
          *       ],
          *       "runs": 12,
+         *       "unfinished": 0,
          *       "usual_wall_ms": 408.1
          *     }
          */
@@ -3469,6 +3486,11 @@ export interface components {
              * @description Queries, of every state.
              */
             runs: number;
+            /**
+             * Format: int64
+             * @description Those of the runs of which nothing was heard for too long; they are not among the failed.
+             */
+            unfinished: number;
             /**
              * Format: double
              * @description Median wall time of those that finished, in milliseconds.

@@ -27,11 +27,18 @@ test("cancelled runs are counted apart from the failed ones they are among", () 
     { failed: 3, cancelled: 0 },
     { failed: 3, cancelled: 1 },
     { failed: 3, cancelled: 3 },
+    { failed: 3, cancelled: 1, unfinished: 2 },
   ].map(failureWords);
-  expect(words).toEqual(["", "3 failed", "2 failed, 1 cancelled", "3 cancelled"]);
+  expect(words).toEqual([
+    "",
+    "3 failed",
+    "2 failed, 1 cancelled",
+    "3 cancelled",
+    "2 failed, 1 cancelled, 2 unfinished",
+  ]);
   expect(otherEnds({ failed: 3, cancelled: 0 })).toEqual([]);
   expect(otherEnds({ failed: 3, cancelled: 1, unfinished: 2 })).toEqual([
     ["cancelled", 1],
-    ["lost", 2],
+    ["unfinished", 2],
   ]);
 });

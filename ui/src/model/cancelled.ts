@@ -32,15 +32,19 @@ export function onlyFailed({ failed, cancelled }: Failures): number {
   return failed - cancelled;
 }
 
-/** Those that ended otherwise, with how many there are, where there are any. */
-export function otherEnds({ cancelled, unfinished = 0 }: Failures): [name: string, runs: number][] {
-  return Object.entries({ cancelled, lost: unfinished }).filter(([, runs]) => runs > 0);
+type Ends = [name: string, runs: number][];
+
+function some(runs: Record<string, number>): Ends {
+  return Object.entries(runs).filter(([, count]) => count > 0);
 }
 
-/** "2 failed, 1 cancelled"; nothing where none did. */
+/** Those that ended otherwise, with how many there are, where there are any. */
+export function otherEnds({ cancelled, unfinished = 0 }: Failures): Ends {
+  return some({ cancelled, unfinished });
+}
+
+/** "2 failed, 1 cancelled, 1 unfinished"; nothing where all finished or run. */
 export function failureWords(counts: Failures): string {
-  const parts = { failed: onlyFailed(counts), cancelled: counts.cancelled };
-  return Object.entries(parts)
-    .flatMap(([name, runs]) => (runs > 0 ? [`${formatCount(runs)} ${name}`] : []))
-    .join(", ");
+  const ends = [...some({ failed: onlyFailed(counts) }), ...otherEnds(counts)];
+  return ends.map(([name, runs]) => `${formatCount(runs)} ${name}`).join(", ");
 }

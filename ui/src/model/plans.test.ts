@@ -10,6 +10,7 @@ const version = (fingerprint: string, first: bigint, usual: number): Version => 
   runs: 1,
   failed: 0,
   cancelled: 0,
+  unfinished: 0,
   rules: [],
   latest_query_id: "q",
 });

@@ -5,6 +5,7 @@ const slice = (runs: number, p50_ms: number | null, p95_ms: number | null = null
   runs,
   failed,
   cancelled: 0,
+  unfinished: 0,
   p50_ms,
   p95_ms,
 });

@@ -45,6 +45,7 @@ export function runsLine({ filters, counts, cancelled, found, read, hasMore }: L
   const line = matches !== "" ? `${subject} ${runs === 1 ? "matches" : "match"} ${matches}` : subject;
   if (isSearch || status !== undefined) return line;
   const running = of("running");
-  const parts = [line, failureWords({ failed: of("failed"), cancelled }), running > 0 ? `${running} running` : ""];
+  const ends = failureWords({ failed: of("failed"), cancelled, unfinished: of("unfinished") });
+  const parts = [line, ends, running > 0 ? `${running} running` : ""];
   return parts.filter((part) => part !== "").join(", ");
 }

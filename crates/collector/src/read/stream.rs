@@ -136,6 +136,7 @@ mod tests {
             runs: 3,
             failed: 1,
             cancelled: 0,
+            unfinished: 0,
             last_started_unix_ns: 7,
             total_wall_ms: 1.5,
             usual_wall_ms: None,

@@ -27,6 +27,10 @@ fn cancelled(runs: &[Run<'_>]) -> u64 {
     runs.iter().filter(|run| run.status == RunStatus::Cancelled).count() as u64
 }
 
+fn unfinished(runs: &[Run<'_>]) -> u64 {
+    runs.iter().filter(|run| run.status == RunStatus::Unfinished).count() as u64
+}
+
 fn times(runs: &[Run<'_>]) -> Vec<f64> {
     let finished = runs.iter().filter(|run| run.status == RunStatus::Finished);
     finished.map(|run| run.wall_ms.expect("finished runs have one")).collect()
@@ -90,6 +94,7 @@ pub(crate) fn overview<'a>(
             runs: runs.len() as u32,
             failed: failed(&runs) as u32,
             cancelled: cancelled(&runs) as u32,
+            unfinished: unfinished(&runs) as u32,
             median_wall_ms: quantile(&times(&runs), 2).into(),
         }
     };
@@ -108,7 +113,7 @@ pub(crate) fn overview<'a>(
         runs: range.len() as u64,
         failed: failed(&range),
         cancelled: cancelled(&range),
-        unfinished: range.iter().filter(|run| run.status == RunStatus::Unfinished).count() as u64,
+        unfinished: unfinished(&range),
         total_wall_ms: total(&range),
         usual_wall_ms,
         usual_band_ms,
@@ -174,6 +179,7 @@ pub(crate) fn group<'a>(runs: &[Run<'a>]) -> Option<Group<'a>> {
         runs: runs.len() as u64,
         failed: failed(&runs),
         cancelled: cancelled(&runs),
+        unfinished: unfinished(&runs),
         last_started_unix_ns: runs.last()?.started_unix_ns,
         total_wall_ms: total(&runs),
         rules: rules(&runs).into_iter().map(Into::into).collect(),
@@ -199,6 +205,7 @@ pub(crate) fn versions(runs: &[Run<'_>]) -> Vec<Version> {
             runs: of_plan.len() as u64,
             failed: failed(&of_plan),
             cancelled: cancelled(&of_plan),
+            unfinished: unfinished(&of_plan),
             first_started_unix_ns: of_plan[0].started_unix_ns,
             last_started_unix_ns: last.started_unix_ns,
             usual_wall_ms,

@@ -55,6 +55,8 @@ proptest! {
         prop_assert_eq!(overview.days.iter().map(|day| u64::from(day.failed)).sum::<u64>(), overview.failed);
         let cancelled = overview.days.iter().map(|day| u64::from(day.cancelled)).sum::<u64>();
         prop_assert_eq!(cancelled, overview.cancelled);
+        let unfinished = overview.days.iter().map(|day| u64::from(day.unfinished)).sum::<u64>();
+        prop_assert_eq!(unfinished, overview.unfinished);
         prop_assert!(window.days()[0] <= window.since_unix_ns() && window.days().is_sorted());
     }
 

@@ -240,8 +240,9 @@ pub(crate) fn query_line(query: Option<&Query>, open: &[&Change], days: u32, tim
     }
     let in_days = plural(u64::from(days), "day", "days");
     let Some(query) = query else { return format!("No run in the last {in_days}") };
-    let lost = if query.unfinished > 0 { format!(", {} lost", query.unfinished) } else { String::new() };
-    let ran = format!("{} in {in_days}{lost}", runs_text(query.runs));
+    let unfinished =
+        if query.unfinished > 0 { format!(", {} unfinished", query.unfinished) } else { String::new() };
+    let ran = format!("{} in {in_days}{unfinished}", runs_text(query.runs));
     let state = if query.is_as_usual() { "As usual" } else { "No change is open" };
     let lately = match query.recent_runs {
         1 => "in its last run".to_owned(),
@@ -265,7 +266,7 @@ pub(crate) fn median_or_quartiles(median_ms: Option<f64>, spread_ms: Option<[f64
     }
 }
 
-/// How much is left of a running run: "8.3 s to 31 s more (40 earlier runs of its plan)"; `None` without a basis.
+/// How much is left of a running run: "8.3 s to 31 s more (the last 40 runs of its plan)"; `None` without a basis.
 pub(crate) fn remaining(progress: &Progress) -> Option<String> {
     if let Some(remaining) = progress.remaining_ms {
         let interval = format!("{} to {} more", duration(remaining.p10), duration(remaining.p90));

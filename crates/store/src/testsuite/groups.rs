@@ -54,6 +54,7 @@ pub(super) fn a_group_counts_every_state_and_times_what_finished(subjects: &Subj
             runs: 6,
             failed: 2,
             cancelled: 1,
+            unfinished: 1,
             last_started_unix_ns: 50,
             total_wall_ms: 40.75,
             usual_wall_ms: Some(20.375),

@@ -107,8 +107,8 @@ pub(super) fn everything_is_said_of_a_label(subjects: &Subjects) {
         let day = |runs, failed, median_wall_ms: Option<f64>| Day {
             runs,
             failed,
-            cancelled: 0,
             median_wall_ms: median_wall_ms.into(),
+            ..Day::default()
         };
         let expected = LabelOverview {
             label: "x".into(),

@@ -44,6 +44,7 @@ pub(super) fn a_version_is_all_runs_of_its_plan(subjects: &Subjects) {
             runs: 4,
             failed: 1,
             cancelled: 0,
+            unfinished: 0,
             first_started_unix_ns: 10,
             last_started_unix_ns: 40,
             usual_wall_ms: 6.25,

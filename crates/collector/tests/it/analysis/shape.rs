@@ -112,6 +112,7 @@ async fn a_group_has_every_field() {
         ],
         "runs": 4,
         "total_wall_ms": 1522.25,
+        "unfinished": 0,
         "usual_wall_ms": 20.25
       },
       {
@@ -123,6 +124,7 @@ async fn a_group_has_every_field() {
         "rules": [],
         "runs": 1,
         "total_wall_ms": 0.0,
+        "unfinished": 0,
         "usual_wall_ms": null
       }
     ]
@@ -146,6 +148,7 @@ async fn a_version_has_every_field() {
           "skew"
         ],
         "runs": 3,
+        "unfinished": 0,
         "usual_wall_ms": 751.0
       },
       {
@@ -157,6 +160,7 @@ async fn a_version_has_every_field() {
         "latest_query_id": "e0000000-0000-4000-8000-000000000003",
         "rules": [],
         "runs": 1,
+        "unfinished": 0,
         "usual_wall_ms": 20.25
       }
     ]
@@ -190,13 +194,15 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
               "cancelled": 0,
               "failed": 0,
               "median_wall_ms": 20.25,
-              "runs": 1
+              "runs": 1,
+              "unfinished": 0
             },
             {
               "cancelled": 0,
               "failed": 1,
               "median_wall_ms": 751.0,
-              "runs": 3
+              "runs": 3,
+              "unfinished": 0
             }
           ],
           "failed": 1,
@@ -236,13 +242,15 @@ async fn an_overview_says_when_it_is_and_has_every_field() {
               "cancelled": 0,
               "failed": 0,
               "median_wall_ms": null,
-              "runs": 0
+              "runs": 0,
+              "unfinished": 0
             },
             {
               "cancelled": 0,
               "failed": 0,
               "median_wall_ms": null,
-              "runs": 1
+              "runs": 1,
+              "unfinished": 0
             }
           ],
           "failed": 0,

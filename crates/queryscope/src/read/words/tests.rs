@@ -141,7 +141,7 @@ fn without_a_change_the_line_says_what_is_usual() {
     });
     assert_eq!(
         query_line(Some(&serde_json::from_value(two_plans).expect("a query")), &[], 14, NOW),
-        "No change is open: 2.2 ms to 45 s lately, 14 runs in 14 days, 1 lost"
+        "No change is open: 2.2 ms to 45 s lately, 14 runs in 14 days, 1 unfinished"
     );
     let compared = |lately: f64, failed: u64| {
         let query = json!({
@@ -170,14 +170,14 @@ fn what_remains_is_an_interval_with_its_basis() {
         remaining(&serde_json::from_value(progress).expect("progress"))
     };
     let times = json!({"p10": 2100.0, "p50": 8300.0, "p90": 31_000.0});
-    let basis = "40 earlier runs of its plan";
+    let basis = "the last 40 runs of its plan";
     assert_eq!(
         says(json!({"longer_than": 21, "remaining_ms": times, "basis": basis})).as_deref(),
-        Some("2.1 s to 31 s more (40 earlier runs of its plan)")
+        Some("2.1 s to 31 s more (the last 40 runs of its plan)")
     );
     assert_eq!(
         says(json!({"longer_than": 38, "is_late": true, "basis": basis})).as_deref(),
-        Some("longer than 38 of 40 earlier runs of its plan")
+        Some("longer than 38 of the last 40 runs of its plan")
     );
     assert_eq!(
         says(json!({"longer_than": 36, "is_late": true, "remaining_ms": times, "basis": "12 earlier runs"}))
