@@ -212,6 +212,14 @@ fn quote(texts: &[&str]) -> String {
     cut(&texts.join(" and "))
 }
 
+/// Two paths without the folders that both begin with, cut.
+pub(super) fn apart(one: &str, other: &str) -> (String, String) {
+    let alike = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let folders =
+        one.as_bytes()[..alike].iter().rposition(|byte| matches!(byte, b'/' | b'\\')).map_or(0, |at| at + 1);
+    (cut(&one[folders..]), cut(&other[folders..]))
+}
+
 fn cut(text: &str) -> String {
     let mut shown: String = text.chars().take(QUOTED).collect();
     if shown.len() < text.len() {

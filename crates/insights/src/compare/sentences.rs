@@ -16,7 +16,7 @@ use crate::condition::{NAMES_MAX, listed, on_columns, without_literals};
 use crate::graph::{Graph, Step};
 use crate::table::table_name;
 use crate::vocabulary::Term;
-use crate::vocabulary::properties::{EXPRESSIONS, KEYS, ORDER, PREDICATE, PROJECTION, TABLE};
+use crate::vocabulary::properties::{EXPRESSIONS, FILES, KEYS, ORDER, PREDICATE, PROJECTION, TABLE};
 use crate::words::{Words, plain_columns, stable_name};
 
 /// More sentences say less.
@@ -36,6 +36,14 @@ pub struct Difference {
 
 /// What is different, the changes of order first.
 pub(super) fn differences(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs) -> Vec<Difference> {
+    // Nothing came or went where nobody knows what was there.
+    if base.steps.is_empty() != run.steps.is_empty() {
+        let text = format!(
+            "The physical plan of the {} is not known",
+            if base.steps.is_empty() { "base" } else { "run" }
+        );
+        return vec![Difference { text, base: None, run: None }];
+    }
     let mut telling = Telling {
         base,
         run,
@@ -51,6 +59,7 @@ pub(super) fn differences(base: &Graph<'_>, run: &Graph<'_>, pairs: &Pairs) -> V
         telling.moved();
     }
     telling.filters_of_scans();
+    telling.sources();
     telling.changed(is_told_alone);
     telling.came();
     telling.went();
@@ -250,6 +259,29 @@ impl Telling<'_, '_> {
             {
                 self.tell(format!("{what} {text}"), Some(there), Some(here));
             }
+        }
+    }
+
+    /// Scans of one table that read other files of it: the plan has the same shape, and other rows.
+    fn sources(&mut self) {
+        for here in 0..self.run.steps.len() {
+            let Some(there) = self.base_of(here) else { continue };
+            let (was, is) = (&self.base.steps[there], &self.run.steps[here]);
+            let Some((then, now)) = was.properties.text(&TABLE).zip(is.properties.text(&TABLE)) else {
+                continue;
+            };
+            if then == now || table_name(then) != table_name(now) {
+                continue;
+            }
+            let (then, now) = changes::apart(then, now);
+            let files = was.properties.number(&FILES).zip(is.properties.number(&FILES));
+            let files = files.filter(|(old, new)| old != new);
+            let files =
+                files.map_or_else(String::new, |(old, new)| format!(": {new} files instead of {old}"));
+            let text = format!("{} reads {now} instead of {then}{files}", sentence_name(is));
+            // What else is different of the scan is still to be told.
+            let (base, run) = (Some(was.node.id), Some(is.node.id));
+            self.found.push(Difference { text, base, run });
         }
     }
 

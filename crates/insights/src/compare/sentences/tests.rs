@@ -244,5 +244,27 @@ fn a_node_without_names_has_its_kind_and_number() {
 #[test]
 fn sentences_are_bounded() {
     let many: Vec<Value> = (0..200).map(|id| scan(id, &format!("t{id}x"), &json!({}))).collect();
-    assert_eq!(told(&[], &many).len(), SENTENCES_MAX);
+    assert_eq!(told(&[sort(900, 901, "day")], &many).len(), SENTENCES_MAX);
+}
+
+#[test]
+fn nothing_is_said_to_have_come_where_a_plan_is_not_known() {
+    let plan = [scan(1, "a", &json!({})), join(2, &[1], "k")];
+    assert_eq!(told(&[], &plan), ["The physical plan of the base is not known"]);
+    assert_eq!(told(&plan, &[]), ["The physical plan of the run is not known"]);
+}
+
+#[test]
+fn other_files_of_one_table_are_named() {
+    let files = |path: &str, files: u64| [scan(1, path, &json!({"files": files}))];
+    let (one, all) = (files("/data/sales/0.parquet", 1), files("/data/sales/*.parquet", 5));
+    let to_all = "The scan of sales reads *.parquet instead of 0.parquet: 5 files instead of 1";
+    assert_eq!(told(&one, &all), [to_all]);
+    let (old, new) =
+        (files("/lake/día/sales_2026-01.parquet", 1), files("/lake/día/sales_2026-02.parquet", 1));
+    assert_eq!(
+        told(&old, &new),
+        ["The scan of sales_#.parquet reads sales_2026-02.parquet instead of sales_2026-01.parquet"]
+    );
+    assert_eq!(told(&old, &old), Vec::<String>::new());
 }
