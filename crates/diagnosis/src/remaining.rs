@@ -68,7 +68,7 @@ pub struct Remaining {
 pub struct Judged {
     /// Wall times of the earlier runs, in milliseconds.
     pub walls_ms: Vec<f64>,
-    /// Which runs these are, in words: "40 earlier runs of its plan".
+    /// Which runs these are, in words: "the last 40 runs of its plan".
     pub basis: String,
     /// Rows it has read by those that they had read at their end: the median, where it is worth telling; also where no
     /// remaining time is told, and where some of the last runs read as much.
@@ -143,7 +143,7 @@ impl<'r> Basis<'r> {
     }
 
     fn words(&self) -> String {
-        format!("{} earlier runs{}", self.runs.len(), if self.same_plan { " of its plan" } else { "" })
+        format!("the last {} runs{}", self.runs.len(), if self.same_plan { " of its plan" } else { "" })
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
         let all = earlier(1..=99);
         let told = told(0, &[], &all).expect("enough runs");
         assert_eq!((told.p10_ms, told.p50_ms, told.p90_ms), (10.0, 50.0, 90.0));
-        assert_eq!(told.basis, "99 earlier runs of its plan");
+        assert_eq!(told.basis, "the last 99 runs of its plan");
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         let by_turns = reading([1_000_000, 3_000_000].repeat(10));
         for done in [true, false] {
             let told = read(3_000_000, done, &by_turns);
-            assert_eq!((told.rows_factor, &*told.basis), (None, "20 earlier runs of its plan"));
+            assert_eq!((told.rows_factor, &*told.basis), (None, "the last 20 runs of its plan"));
         }
         let few = read(1_000_000, true, &by_turns);
         assert_eq!(few.rows_factor, None, "as few as every second");

@@ -8,8 +8,8 @@ const remaining_ms = { p10: 2100, p50: 8300, p90: 31_000 };
 
 test("what remains is an interval with its basis", () => {
   const done = { low: 0.66, high: 0.88 };
-  expect(says({ longer_than: 21, remaining_ms, basis: "40 earlier runs of its plan", done })).toEqual({
-    words: "2.1 s to 31 s more (40 earlier runs of its plan)",
+  expect(says({ longer_than: 21, remaining_ms, basis: "the last 40 runs of its plan", done })).toEqual({
+    words: "2.1 s to 31 s more (the last 40 runs of its plan)",
     isKnown: true,
     isLate: false,
     ...done,
@@ -17,16 +17,16 @@ test("what remains is an interval with its basis", () => {
 });
 
 test("later than nearly all earlier runs is late", () => {
-  const basis = "40 earlier runs of its plan";
+  const basis = "the last 40 runs of its plan";
   expect(says({ longer_than: 38, is_late: true, basis })).toEqual({
-    words: "longer than 38 of 40 earlier runs of its plan",
+    words: "longer than 38 of the last 40 runs of its plan",
     isKnown: false,
     isLate: true,
     low: 0,
     high: 0,
   });
   expect(says({ longer_than: 40, basis })).toMatchObject({
-    words: "already longer than 40 of 40 earlier runs of its plan",
+    words: "already longer than 40 of the last 40 runs of its plan",
     low: 1,
     high: 1,
   });
@@ -36,14 +36,14 @@ test("later than nearly all earlier runs is late", () => {
 });
 
 test("the line of a late run names one set of runs", () => {
-  const basis = "12 earlier runs of its plan since its change";
+  const basis = "the last 12 runs of its plan since its change";
   expect(says({ longer_than: 36, is_late: true, remaining_ms, basis, change: "slower-1" })?.words).toBe(
     `late: 2.1 s to 31 s more (${basis})`,
   );
 });
 
 test("a run that reads more than the others is not late", () => {
-  const basis = "3.0 times the rows of usual; 40 earlier runs of its plan";
+  const basis = "3.0 times the rows of usual; the last 40 runs of its plan";
   expect(says({ longer_than: 40, remaining_ms, basis, rows_read_factor: 3 })).toMatchObject({
     words: `2.1 s to 31 s more (${basis})`,
     isLate: false,

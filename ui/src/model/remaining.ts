@@ -6,7 +6,7 @@ import { formatDuration, formatRatio } from "../units";
 type Progress = Schemas["Progress"];
 
 export interface Remaining {
-  /** "8.3 s to 31 s more (40 earlier runs of its plan)": one set of runs, whether it is late or not. */
+  /** "8.3 s to 31 s more (the last 40 runs of its plan)": one set of runs, whether it is late or not. */
   words: string;
   isLate: boolean;
   /** Whether the shares are those of earlier runs. */

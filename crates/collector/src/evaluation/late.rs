@@ -27,8 +27,8 @@ const ISSUES_MAX: usize = 10_000;
 struct LateRun {
     query: Query,
     late: Late,
-    /// Earlier runs it was held against.
-    runs: usize,
+    /// The earlier runs it was held against, in words.
+    runs: String,
     /// Start of the last of them.
     good_unix_ns: Option<i64>,
 }
@@ -80,11 +80,11 @@ async fn late_runs(app: &Arc<App>, unix_ns: i64) -> Result<BTreeMap<QueryKey, Ve
     Ok(found)
 }
 
-/// By how much a run is late, and by how many earlier runs; those of its plan, where they are enough.
-async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, usize, Option<i64>)> {
-    let mut runs = earlier(app, query, Alike::Plan).await.ok()?;
+/// By how much a run is late, and by which earlier runs; those of its plan, where they are enough.
+async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, String, Option<i64>)> {
+    let (mut runs, mut of) = (earlier(app, query, Alike::Plan).await.ok()?, "plan");
     if runs.len() < LATE_RUNS_MIN {
-        runs = earlier(app, query, Alike::Label).await.ok()?;
+        (runs, of) = (earlier(app, query, Alike::Label).await.ok()?, "query");
     }
     let good_unix_ns = runs.first().map(|(run, _)| run.started_unix_ns);
     let walls: Vec<f64> = runs.iter().map(|(_, wall_ms)| *wall_ms).collect();
@@ -92,7 +92,7 @@ async fn judge(app: &Arc<App>, query: &Query, elapsed_ms: f64) -> Option<(Late, 
     // With more rows to read, it is not late but larger.
     let factor = rows_factor(app, query, elapsed_ms).await.ok()?;
     late(elapsed_ms / factor.unwrap_or(1.0).max(1.0), &walls)?;
-    Some((judged, walls.len(), good_unix_ns))
+    Some((judged, format!("the last {} runs of its {of}", walls.len()), good_unix_ns))
 }
 
 /// What an issue that is not resolved is told of its run; `None` where nothing is new.
@@ -127,10 +127,10 @@ async fn lasts_first(app: &Arc<App>, late: &[LateRun]) -> Option<SeenSignal> {
 }
 
 async fn lasts(app: &Arc<App>, LateRun { query, late, runs, good_unix_ns }: &LateRun) -> SeenSignal {
-    let so_far = duration(late.p90_ms * late.factor);
+    let (so_far, most) = (duration(late.p90_ms * late.factor), duration(late.p90_ms));
+    // Whether it still runs, nobody knows where its process was killed.
     let detail = format!(
-        "the run has run for {so_far}; nine tenths of {runs} earlier runs took at most {}, and none so long",
-        duration(late.p90_ms)
+        "the run started {so_far} ago and has not ended; nine tenths of {runs} took at most {most}, and none so long"
     );
     let now = Signal::Lasts {
         environment: query.environment.clone(),

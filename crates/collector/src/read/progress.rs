@@ -45,7 +45,7 @@ const SINCE: &str = " since its change";
     "is_late": false,
     "usual_wall_ms": 60_400.5,
     "remaining_ms": {"p10": 2_100.0, "p50": 8_300.0, "p90": 31_000.0},
-    "basis": "40 earlier runs of its plan",
+    "basis": "the last 40 runs of its plan",
     "rows_read_factor": null,
     "done": {"low": 0.66, "high": 0.88},
     "change": null
@@ -176,12 +176,12 @@ async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Resul
         let of_plan = walls_of(&earlier(app, query, Alike::Plan).await?);
         // How long a running query takes is not told by other plans.
         if query.status == Status::Running || of_plan.len() >= MIN_RUNS {
-            (of_plan, "earlier runs of its plan")
+            (of_plan, "runs of its plan")
         } else {
-            (walls_of(&earlier(app, query, Alike::Label).await?), "earlier runs of its query")
+            (walls_of(&earlier(app, query, Alike::Label).await?), "runs of its query")
         }
     };
-    let basis = format!("{} {runs}", walls_ms.len());
+    let basis = format!("the last {} {runs}", walls_ms.len());
     Ok(Judged { walls_ms, basis, rows_read: None, remaining: None })
 }
 

@@ -296,13 +296,13 @@ async fn answers_are_told_from_the_open_change() {
     assert!((1_900.0..2_400.0).contains(&p50.as_f64().expect("known")), "{progress}");
     let [p10, p90] = ["p10", "p90"].map(|name| progress["remaining_ms"][name].as_f64().expect("known"));
     assert!(p10 < p90, "{progress}");
-    assert_eq!(progress["basis"], "12 earlier runs of its plan since its change");
+    assert_eq!(progress["basis"], "the last 12 runs of its plan since its change");
     // What was held of the query is of another revision once a run of it was evaluated.
     app.store(runs(53, &near(3_000.0, 1), None)).await;
     app.until_all_evaluated().await;
     for _ in 0..2 {
         let progress = app.get(&format!("/api/queries/{}/progress", query(900))).await.json();
-        assert_eq!(progress["basis"], "13 earlier runs of its plan since its change");
+        assert_eq!(progress["basis"], "the last 13 runs of its plan since its change");
     }
 }
 

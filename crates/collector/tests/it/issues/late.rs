@@ -49,7 +49,9 @@ async fn a_run_is_late_until_it_ends_and_the_next_late_one_brings_the_issue_back
     assert!(issue["severity"].as_f64().expect("known") > 100.0, "{issue}");
     let text = issue["detail"].as_str().expect("a text");
     assert!(
-        text.starts_with("the run has run for 20.0 s; nine tenths of 20 earlier runs took at most 1"),
+        text.starts_with(
+            "the run started 20.0 s ago and has not ended; nine tenths of the last 20 runs of its query took at most 1"
+        ),
         "{text}"
     );
     let open = detail(&app, &id).await;
