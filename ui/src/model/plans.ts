@@ -44,6 +44,11 @@ export function plansOf(versions: readonly Version[], earlier: readonly Version[
   return plans;
 }
 
+/** Whether the plan that ran before it ran since, too: it took nobody's place. */
+export function isBeside({ before, version }: Plan): boolean {
+  return before !== undefined && before.version.last_started_unix_ns > version.first_started_unix_ns;
+}
+
 /**
  * What is said of the listed plan that ran last, given the newest run. Plans that never finished are not listed: a
  * newer run that failed may have had one of those, or no plan at all.

@@ -8,9 +8,10 @@ const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<
     usual_wall_ms: usual,
     recent_wall_ms: 2,
     days: medians.map((median_wall_ms) => ({
-      runs: 3,
+      runs: 7,
       failed: median_wall_ms === null ? 3 : 0,
       cancelled: median_wall_ms === null ? 1 : 0,
+      unfinished: median_wall_ms === null ? 4 : 0,
       median_wall_ms,
     })),
   } as unknown as LabelOverview);
@@ -26,9 +27,18 @@ test("a day on which all runs failed has no time", () =>
     heat: undefined,
     text: "",
     failed: 2,
-    cancelled: 1,
-    title: "3 runs, 2 failed, 1 cancelled",
+    others: 5,
+    title: "7 runs, 2 failed, 1 cancelled, 4 unfinished",
   }));
+
+test("a day on which most runs failed is shown as one that failed", () => {
+  const day = (failed: number): unknown => {
+    const days = [{ runs: 24, failed, cancelled: 0, unfinished: 0, median_wall_ms: 10 }];
+    return dayCells({ usual_wall_ms: 10, days } as unknown as LabelOverview)[0];
+  };
+  expect(day(13)).toMatchObject({ heat: undefined, failed: 13 });
+  expect(day(12)).toMatchObject({ heat: 0, failed: 12 });
+});
 
 test("without a usual time no day is judged, and none looks as usual", () => {
   const found = cells(null, 1, 2, null);
@@ -37,8 +47,8 @@ test("without a usual time no day is judged, and none looks as usual", () => {
     ["few", ""],
     [undefined, ""],
   ]);
-  expect(found[1]?.title).toBe("3 runs, median 2 ms, too few earlier runs to judge it");
-  expect(cells(2, 40)[0]?.title).toBe("3 runs, median 40 ms, 20x the usual time");
+  expect(found[1]?.title).toBe("7 runs, median 2 ms, too few earlier runs to judge it");
+  expect(cells(2, 40)[0]?.title).toBe("7 runs, median 40 ms, 20x the usual time");
 });
 
 const NS = 1_000_000_000n;

@@ -1,7 +1,7 @@
 // The heat map: each label, day by day, against its usual time. A range of less than two days is shown by slices.
 
 import type { LabelOverview, Overview } from "../api/client";
-import { failureWords, onlyFailed } from "../model/cancelled";
+import { failureWords, onlyFailed, otherEnds } from "../model/cancelled";
 import type { Change } from "../model/change";
 import { formatDuration, formatRatio, plural, type UnixNs } from "../units";
 import { usualOf } from "./labels";
@@ -10,13 +10,13 @@ import { usualOf } from "./labels";
 export type Level = -1 | 0 | 1 | 2 | 3 | 4;
 
 export interface DayCell {
-  /** Undefined where nothing finished, "few" where too few runs came before to say what is usual. */
+  /** Undefined where nothing finished, or most failed; "few" where too few runs came before to say what is usual. */
   heat: Level | "few" | undefined;
   /** What stands in the cell: a colour alone says nothing. */
   text: string;
-  /** Without those that were cancelled. */
   failed: number;
-  cancelled: number;
+  /** Runs that were cancelled or unfinished; they are not among the failed. */
+  others: number;
   isEmpty: boolean;
   title: string;
 }
@@ -66,25 +66,27 @@ export function dayCells(label: LabelOverview, change?: Change, isOfSlices = fal
   const { ms: usual = null, since } = usualOf(label, change);
   const against = since === undefined ? "the usual time" : "the median before its change";
   const days = isOfSlices
-    ? label.bins.map((median_wall_ms) => ({ runs: undefined, failed: 0, cancelled: 0, median_wall_ms }))
+    ? label.bins.map((median_wall_ms) => ({ runs: undefined, failed: 0, cancelled: 0, unfinished: 0, median_wall_ms }))
     : label.days;
-  return days.map(({ runs, failed, cancelled, median_wall_ms }, at) => {
+  return days.map(({ runs, median_wall_ms, ...counts }, at) => {
     const began = at === beganAt;
     const own = usual === null || median_wall_ms == null ? undefined : median_wall_ms / usual;
     const ratio = (began && since !== undefined ? change?.factor : undefined) ?? own;
     const level = ratio === undefined ? undefined : levelOf(ratio);
     const isEmpty = runs === 0 || (isOfSlices && median_wall_ms == null);
+    const failed = onlyFailed(counts);
     const words = runs === undefined ? [] : [plural(runs, "run")];
-    if (failed > 0) words.push(failureWords({ failed, cancelled }));
+    const ends = failureWords(counts);
+    if (ends) words.push(ends);
     if (median_wall_ms != null) {
       const held = ratio === undefined ? "too few earlier runs to judge it" : `${formatRatio(ratio)} ${against}`;
       words.push(`median ${formatDuration(median_wall_ms)}`, began ? "its change began" : held);
     }
     return {
-      heat: level ?? (median_wall_ms == null ? undefined : "few"),
+      heat: 2 * failed > (runs ?? 0) ? undefined : (level ?? (median_wall_ms == null ? undefined : "few")),
       text: ratio === undefined || level === 0 ? "" : level === -1 ? `${formatRatio(1 / ratio)} ↓` : formatRatio(ratio),
-      failed: onlyFailed({ failed, cancelled }),
-      cancelled,
+      failed,
+      others: otherEnds(counts).reduce((sum, [, runs]) => sum + runs, 0),
       isEmpty,
       title: isEmpty ? (isOfSlices ? "none finished" : "no runs") : words.join(", "),
     };

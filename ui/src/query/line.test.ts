@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import type { LabelOverview } from "../api/client";
+import type { LabelOverview, Version } from "../api/client";
 import type { Change } from "../model/change";
 import { figure } from "../model/evidence";
-import { concernsAll, mainChange, queryLine } from "./line";
+import { plansOf } from "../model/plans";
+import { concernsAll, isApart, mainChange, queryLine } from "./line";
 
 const said = (time: bigint): string => `t${time}`;
 const label = { label: "a", runs: 100, usual_wall_ms: 41_000, recent_wall_ms: 41_800, recent_runs: 9 } as LabelOverview;
@@ -55,7 +56,7 @@ test("without a change it says on what runs", () => {
   );
   const lost = { ...label, runs: 1, usual_wall_ms: null, recent_wall_ms: null, unfinished: 1 };
   expect(queryLine(lost, [], "in 1 day", said)).toBe(
-    "No change is open: 1 run in 1 day, 1 lost. A change can be found from 8 runs on",
+    "No change is open: 1 run in 1 day, 1 unfinished. A change can be found from 8 runs on",
   );
   expect(queryLine({ ...label, runs: 8, usual_wall_ms: null, recent_wall_ms: null }, [], "in 1 day", said)).toBe(
     "No change is open: 8 runs in 1 day",
@@ -85,4 +86,18 @@ test("figures have the unit that the service names", () => {
     "2 M",
   ]);
   expect(figure(null, "ms")).toBe("–");
+});
+
+test("plans that run beside each other are told with the time of each, where the times lie far apart", () => {
+  const of = (fingerprint: string, first: bigint, last: bigint, usual_wall_ms: number): Version =>
+    ({ fingerprint, first_started_unix_ns: first, last_started_unix_ns: last, usual_wall_ms, runs: 9 }) as Version;
+  const apart = { ...label, usual_wall_ms: null, recent_wall_ms: 71, recent_spread_ms: [2, 45_000] };
+  const beside = plansOf([of("b", 2n, 9n, 45_000), of("a", 1n, 8n, 2)]);
+  expect(queryLine(apart, [], "in 1 day", said, undefined, beside)).toBe(
+    "No change is open: usually 2 ms with plan A, 45 s with plan B, 100 runs in 1 day",
+  );
+  // One took the place of the other; and one plan alone.
+  const after = plansOf([of("b", 2n, 9n, 45_000), of("a", 1n, 1n, 2)]);
+  for (const plans of [after, after.slice(0, 1)]) expect(isApart(apart, plans)).toBe(false);
+  expect(isApart({ ...apart, recent_spread_ms: null }, beside)).toBe(false);
 });

@@ -5,7 +5,8 @@ import { changeLine, firstCause, isWorse, place, type Change, type TimeText } fr
 import { firstLineOf } from "../model/failures";
 import { isAsUsual, latelyWords } from "../model/lately";
 import { nameInText } from "../model/names";
-import { plural } from "../units";
+import { isBeside, type Plan } from "../model/plans";
+import { formatDuration, plural } from "../units";
 
 /** Five runs before a change and three since are the least it is found by. */
 const RUNS_MIN = 8;
@@ -33,6 +34,14 @@ export function concernsAll(
   return is(service, chosen.service, services) && is(environment, chosen.environment, environments);
 }
 
+/** Plans of one query that are named in its line at most. */
+const PLANS_MAX = 4;
+
+/** Whether its plans run beside each other, and take so different times that a median of all says nothing. */
+export function isApart({ recent_spread_ms: spread }: LabelOverview, plans: readonly Plan[]): boolean {
+  return spread != null && plans.length <= PLANS_MAX && plans.some(isBeside);
+}
+
 function errorLine(error: string): string {
   const line = nameInText(firstLineOf(error));
   return line.length > ERROR_MAX ? `${line.slice(0, ERROR_MAX).trimEnd()}…` : line;
@@ -48,6 +57,7 @@ export function queryLine(
   during: string,
   timeText: TimeText,
   error?: string | null,
+  plans: readonly Plan[] = [],
 ): string {
   const change = mainChange(open);
   if (change !== undefined) {
@@ -58,9 +68,12 @@ export function queryLine(
     const said = error == null ? line : `${line}: ${errorLine(error)}`;
     return `${said}${/[.!?…]$/.test(said) ? "" : "."}${more}`;
   }
-  const lost = label.unfinished > 0 ? `, ${label.unfinished} lost` : "";
-  const ran = `${plural(label.runs, "run")} ${during}${lost}`;
-  const said = [latelyWords(label), ran].filter((text) => text !== "").join(", ");
+  const unfinished = label.unfinished > 0 ? `, ${label.unfinished} unfinished` : "";
+  const ran = `${plural(label.runs, "run")} ${during}${unfinished}`;
+  const times = isApart(label, plans)
+    ? `usually ${plans.map(({ letter, usualMs }) => `${formatDuration(usualMs)} with plan ${letter}`).join(", ")}`
+    : latelyWords(label);
+  const said = [times, ran].filter((text) => text !== "").join(", ");
   const needs =
     label.usual_wall_ms == null && label.runs < RUNS_MIN ? `. A change can be found from ${RUNS_MIN} runs on` : "";
   return `${isAsUsual(label) ? "As usual" : "No change is open"}: ${said}${needs}`;
