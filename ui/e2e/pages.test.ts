@@ -18,7 +18,11 @@ const PAGES = [
     shows: /[12]\.\dx slower/,
     line: /\d+ queries, .* runs in 14 days; orders\/daily-revenue took \d+ % of their time/,
   },
-  { path: "/queries?view=runs", line: /^[\d.]+ k runs in 14 days, \d+ failed, \d+ cancelled(, \d+ unfinished)?$/, shows: "Wall time" },
+  {
+    path: "/queries?view=runs",
+    line: /^[\d.]+ k runs in 14 days, \d+ failed, \d+ cancelled(, \d+ unfinished)?$/,
+    shows: "Wall time",
+  },
   { path: "/queries?view=days", line: /queries/, shows: "Median of the day" },
   { path: "/queries?view=days&hours=6", line: /queries/, shows: "Medians of 5 min" },
   {

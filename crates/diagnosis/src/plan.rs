@@ -234,11 +234,12 @@ impl Matching {
     /// work first.
     pub fn differences(&self, old: &Plan, new: &Plan) -> Vec<Difference> {
         let mut found = Vec::new();
+        let mut add = |role: Role, difference: Difference| found.push((rank(role, &difference), difference));
         for (here, node) in new.nodes.iter().enumerate() {
             let Some(there) = self.of_new[here] else {
                 let before = if old.named_as(node) > 0 { "one more " } else { "" };
                 let text = format!("{before}{} was added", work(node));
-                found.push(Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
+                add(node.role, Difference { node: Some(here), text, makes_rows: makes_rows(node.role) });
                 continue;
             };
             let other = &old.nodes[there];
@@ -246,7 +247,8 @@ impl Matching {
             if other.own_shape != node.own_shape || moved {
                 let left = other.predicate.as_deref().filter(|_| node.predicate.is_none());
                 let is_elsewhere = left.is_some_and(|left| askers(new, left) > askers(old, left));
-                found.push(Difference { node: Some(here), ..difference(other, node, moved, is_elsewhere) });
+                let difference = difference(other, node, moved, is_elsewhere);
+                add(node.role, Difference { node: Some(here), ..difference });
             }
         }
         for (there, node) in old.nodes.iter().enumerate().filter(|(there, _)| self.of_old[*there].is_none()) {
@@ -255,15 +257,15 @@ impl Matching {
                 _ => format!("{} is gone", work(node)),
             };
             // What now reads from where it stood.
-            let node = Difference {
+            let gone = Difference {
                 node: old.readers(there).next().and_then(|reader| self.of_old[reader]),
                 text,
                 makes_rows: makes_rows(node.role),
             };
-            found.push(node);
+            add(node.role, gone);
         }
-        found.sort_by_key(|difference| !difference.makes_rows);
-        found
+        found.sort_by_key(|(rank, _)| *rank);
+        found.into_iter().map(|(_, difference)| difference).collect()
     }
 
     /// Whether a matched node reads from the same two nodes in another order; nodes between them that pass rows on are
@@ -286,6 +288,15 @@ pub struct Difference {
     pub text: String,
     /// Whether it can change how many rows there are.
     pub makes_rows: bool,
+}
+
+/// What makes rows is told first, and last what only passes them on.
+fn rank(role: Role, difference: &Difference) -> u8 {
+    match difference.makes_rows {
+        true => 0,
+        false if role.passes_rows_on() => 2,
+        false => 1,
+    }
 }
 
 fn makes_rows(role: Role) -> bool {
@@ -356,4 +367,18 @@ fn difference(old: &PlanNode, new: &PlanNode, swapped: bool, is_elsewhere: bool)
         return work(format!("{at} reads {} instead of {} columns", say(new.columns), say(old.columns)));
     }
     work(format!("{at} has other properties"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_rows_is_told_first_and_projections_last() {
+        let of = |role: Role| {
+            let difference = Difference { node: None, text: String::new(), makes_rows: makes_rows(role) };
+            rank(role, &difference)
+        };
+        assert_eq!([Role::Join, Role::Sort, Role::Projection].map(of), [0, 1, 2]);
+    }
 }

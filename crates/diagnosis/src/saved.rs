@@ -26,7 +26,7 @@ use crate::plan::Plan;
 
 /// The version that takes runs: what another one made of them need not be what this one makes. The last number is
 /// that of what is made of runs between two releases: count it up with what changes are found, or what they say.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), ".15");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), ".16");
 /// Begins the number of the change that runs before a base's change are shared with.
 const SHARED: char = '=';
 /// Digits of an id. Packed features are longer.

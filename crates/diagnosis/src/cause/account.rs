@@ -68,6 +68,9 @@ pub(super) struct Starved {
     pub(super) contended: bool,
     /// How many times as long they took for what they do now: below 1 where they were let run more.
     pub(super) slower: f64,
+    /// How many times as long the nodes that both plans have take for as many rows, which is what is told: where there
+    /// are more rows as well, these have a part of `slower`.
+    pub(super) for_same_work: f64,
 }
 
 pub(super) struct Accounts<'m> {
@@ -174,7 +177,10 @@ impl Accounts<'_> {
             work_of_plan = work.plan * slope;
             let contended = one_host && everywhere.is_some();
             if everywhere.is_some() || is_starved {
-                starved = Some(Starved { contended, slower: busy_now / (busy_now - work.starved) });
+                let slower = busy_now / (busy_now - work.starved);
+                let (before, after) = self.same_work();
+                let for_same_work = if before > 0.0 { after / before } else { 1.0 };
+                starved = Some(Starved { contended, slower, for_same_work });
             }
             self.tell_work(&work, slope, starved, &mut parts);
         } else if busy_then <= 0.0 && busy_now <= 0.0 {
@@ -405,6 +411,19 @@ impl Accounts<'_> {
         self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);
     }
 
+    /// How long the nodes that both plans have are busy together, in nanoseconds: for as many rows as now, at the rate
+    /// of before, and now.
+    fn same_work(&self) -> (f64, f64) {
+        let (mut before, mut after) = (0.0, 0.0);
+        for (here, node) in self.now.nodes.iter().enumerate() {
+            let Some(old) = self.matching.of_new[here].map(|there| &self.then.nodes[there]) else { continue };
+            let rows = old.rows().zip(node.rows()).filter(|(then, now)| *then > 0.0 && *now > 0.0);
+            before += old.busy * rows.map_or(1.0, |(then, now)| now / then);
+            after += node.busy;
+        }
+        (before, after)
+    }
+
     /// What is said of the time for which threads were not let run.
     pub(super) fn starved_part(&self, by: Starved) -> (CauseKind, String, Vec<Figure>) {
         let (then, now) = (self.then, self.now);
@@ -413,16 +432,22 @@ impl Accounts<'_> {
                 CauseKind::Contention,
                 format!(
                     "The nodes together take {} as long for the same work on this host",
-                    factor_words(by.slower)
+                    factor_words(by.for_same_work)
                 ),
             )
         } else {
-            (CauseKind::StarvedCpu, self.starved_words(by.slower))
+            (CauseKind::StarvedCpu, self.starved_words(by.for_same_work))
         };
-        let evidence = vec![
-            figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
-            figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
-        ];
+        let (before, after) = self.same_work();
+        // Where the work is another one, the times of all of it are no evidence.
+        let evidence = if self.is_starved() || (0.95..=1.05).contains(&(before / then.busy().max(1.0))) {
+            vec![
+                figure("busy", ms(Some(then.busy())), ms(Some(now.busy())), "ms"),
+                figure("cpu", ms(then.cpu), ms(now.cpu), "ms"),
+            ]
+        } else {
+            vec![figure("busy_for_the_same_work", ms(Some(before)), ms(Some(after)), "ms")]
+        };
         (cause, sentence, evidence)
     }
 

@@ -534,3 +534,27 @@ fn the_evidence_of_a_changed_node_is_of_that_node() {
     assert!((18.0..22.0).contains(&busy.before.unwrap_or(0.0)), "{busy:?}");
     assert!((280.0..320.0).contains(&busy.after.unwrap_or(0.0)), "{busy:?}");
 }
+
+/// Twice the rows, each of which takes all nodes 3 times as long: the times of all work are six times as long.
+#[test]
+fn the_evidence_of_a_slower_processor_is_of_the_same_work() {
+    let mut told = Told::new();
+    for n in 0..45 {
+        let (times, rows) = if n < 30 { (1.0, 1) } else { (6.0, 2) };
+        let mut run = busy(&mut told, 60.0 * times, 60.0 * times);
+        for node in &mut run.nodes {
+            let grown = |count: Quantity| count.get().map_or(count, |count| Quantity::new(count * rows));
+            (node.rows_in, node.rows_out) = (grown(node.rows_in), grown(node.rows_out));
+        }
+        run.sum_up();
+        told.take(run);
+    }
+    let causes = &told.change().causes;
+    let starved = causes.iter().find(|cause| cause.cause == CauseKind::StarvedCpu);
+    let starved = starved.unwrap_or_else(|| panic!("{causes:?}"));
+    assert!(starved.sentence.contains("3.0x as long for the same work"), "{starved:?}");
+    let [busy] = &starved.evidence[..] else { panic!("{starved:?}") };
+    assert_eq!(busy.name, "busy_for_the_same_work");
+    let ratio = busy.after.unwrap_or(0.0) / busy.before.unwrap_or(0.0);
+    assert!((2.8..3.2).contains(&ratio), "{busy:?}");
+}

@@ -6,7 +6,7 @@ import { ancestors } from "../../model/run/treegrid";
 import { firstLine } from "../../model/run/firstline";
 import type { NodeId, PlanNode } from "../../model/run/profile";
 import type { Run } from "../../model/run/run";
-import { epochMs } from "../../units";
+import { epochMs, heatOf } from "../../units";
 import { type Choices, type Shape, SHAPES, type Tab, TABS } from "./choices";
 import { type FromService, RunData } from "./data.svelte";
 import { FindInPlan } from "./find.svelte";
@@ -48,15 +48,21 @@ export class RunView {
     () => this.data.graph.nodes.get(this.choices.get("node") ?? "") ?? null,
   );
 
+  /** The node with most time; none where it is hardly any of the time of the run. */
+  readonly hottest = $derived.by(() => {
+    const [first] = this.replay.top;
+    return first && heatOf(first.moment.share) > 0 ? first.node.id : undefined;
+  });
+
   /** The nodes from the root down to the hottest one. */
   readonly hotPath: ReadonlySet<NodeId> = $derived.by(() => {
-    const hottest = this.replay.top[0]?.node.id;
-    return new Set(hottest === undefined ? [] : [hottest, ...ancestors(this.data.graph, hottest)]);
+    const { hottest: id } = this;
+    return new Set(id === undefined ? [] : [id, ...ancestors(this.data.graph, id)]);
   });
 
   /** Unfolds the way to the hottest node, and selects it. */
   expandHottest(): void {
-    const id = this.replay.top[0]?.node.id;
+    const id = this.hottest;
     if (id === undefined) return;
     this.shown.open([...this.hotPath, ...(this.data.graph.children.get(id) ?? [])]);
     this.select(id);
