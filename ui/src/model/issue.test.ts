@@ -86,16 +86,18 @@ test("an issue says what, since when, and what is at stake", () => {
   expect(issueLine(warned, undefined, said)).toBe("a warns of skew, tiny batches");
   expect(severityFigure(issue({ kind: "new_finding", severity: 2 }))).toEqual(["new findings", "2"]);
   expect(severityFigure(issue({ kind: "missing", severity: 3 }))).toEqual(["of its usual gap", "≥ 3.0x"]);
-  const late = issue({ kind: "late", change: null, run: "q", detail: "the run has run for 94.0 s" });
+  const late = issue({ kind: "late", change: null, run: "q", detail: "the run started 94.0 s ago and has not ended" });
   expect(issueLine(late, undefined, said)).toBe("a is late, at least 2.4x what nine tenths of its earlier runs took");
   expect(severityFigure(late)).toEqual(["of what nine tenths of its earlier runs took", "≥ 2.4x"]);
-  expect(detailLine(late, said)).toBe("The run has run for 94.0 s.");
+  expect(detailLine(late, said)).toBe("The run started 94.0 s ago and has not ended.");
   // The figures moved last before the run ended.
-  expect(detailLine({ ...late, state: "resolved" }, said)).toBe("The run ran for at least 94.0 s.");
+  expect(detailLine({ ...late, state: "resolved" }, said)).toBe("The run had started 94.0 s ago.");
   expect(detailLine({ ...late, state: "resolved" }, said, "the late run finished after 96.0 s")).toBe(
     "The run finished after 96.0 s.",
   );
-  expect(detailLine({ ...late, state: "resolved" }, said, "resolved")).toBe("The run ran for at least 94.0 s.");
+  expect(detailLine({ ...late, state: "resolved" }, said, "resolved")).toBe("The run had started 94.0 s ago.");
+  const old = { ...late, detail: "the run has run for 94.0 s; none ran so long" };
+  expect(detailLine({ ...old, state: "resolved" }, said, "")).toBe("The run had started 94.0 s ago; none ran so long.");
   const missing = issue({ kind: "missing", good_unix_ns: 4n, detail: "no run has started for 3 h; runs start often" });
   expect(detailLine(missing, said)).toBe("No run has started since t4; runs start often.");
   expect(detailLine({ ...missing, state: "resolved" }, said)).toBe(

@@ -50,7 +50,7 @@ export const STATE_WORDS: Record<IssueState, string> = {
   regressed: "it was resolved and came back",
   acknowledged: "somebody knows of it",
   muted: "nobody wants to hear of it until its mute ends",
-  resolved: "it is over",
+  resolved: "it is closed",
 };
 
 /** What a late run's time is divided by. What is usual elsewhere is a median, and far less. */
@@ -142,6 +142,9 @@ export function issueLine(
   return `${label} ${words} since ${since}${after}`;
 }
 
+/** "the run started 94.0 s ago and has not ended", also as earlier versions wrote it. */
+const LATE = /^the run (?:has run for|started) (.*?)(?: ago and has not ended)?(?=;|$)/;
+
 /**
  * What the service says of an issue that no change tells of, as a sentence; empty where there is none. The service
  * wrote it while the run ran or was missing: once that is over, it is what was known last. The last start is said
@@ -156,10 +159,10 @@ export function detailLine(
   const ended = state === "resolved" && /^the late run [^;]+$/.exec(moved)?.[0].replace("late ", "");
   // A run that is told late may have started in that time.
   const said = ended
-    ? detail.replace(/^the run has run for [^;]+/, ended)
+    ? detail.replace(LATE, ended)
     : state === "resolved"
       ? detail
-          .replace(/^the run has run for/, "the run ran for at least")
+          .replace(LATE, "the run had started $1 ago")
           .replace(
             /^no run has started for/,
             `${last == null ? "" : `after ${timeText(last)} `}no run was reported for at least`,
