@@ -15,6 +15,9 @@ const BEGINS_AT: f64 = 0.7;
 /// … and ends this part of the remaining time after its own work would be done alone.
 const ENDS_AFTER: f64 = 0.3;
 
+/// A run that fails has come so far of the way to its result: nodes above have seen no rows.
+const FAILS_AT: f64 = 0.55;
+
 /// A process works a little more than its nodes count.
 const PROCESS_CPU_FACTOR: f64 = 1.06;
 /// Threads of other processes that work on the host all the time.
@@ -86,14 +89,7 @@ pub(super) fn write(writer: &mut BatchWriter, seq: u64, run: &Run, told: Told) -
 
 /// What the process and its host use when a run has run for so long: memory grows with what was done.
 fn usage(run: &Run, elapsed_ms: f64) -> Sample<'static> {
-    let passed = elapsed_ms / run.wall_ms;
-    let part: f64 = run
-        .plan
-        .nodes
-        .iter()
-        .enumerate()
-        .map(|(position, node)| node.share * done(run, position, passed))
-        .sum();
+    let part = worked(run, elapsed_ms / run.wall_ms);
     let process_cpu_ms = PROCESS_CPU_FACTOR * profile::cpu_ms(run) * part;
     let process_memory = PROCESS_BYTES + RUN_BYTES * part * run.volume;
     Sample {
@@ -108,14 +104,21 @@ fn usage(run: &Run, elapsed_ms: f64) -> Sample<'static> {
 }
 
 /// What a node has counted when this part of the run's time is over; none before it begins.
-fn counters(run: &Run, position: usize, passed: f64) -> Option<Counters<'static>> {
+pub(super) fn counters(run: &Run, position: usize, passed: f64) -> Option<Counters<'static>> {
     let done = done(run, position, passed);
     (done > 0.0).then(|| profile::counters(run, position, done))
+}
+
+/// How much of the work of all nodes is done when this part of the run's time is over, 0 to 1.
+pub(super) fn worked(run: &Run, passed: f64) -> f64 {
+    let nodes = run.plan.nodes.iter().enumerate();
+    nodes.map(|(position, node)| node.share * done(run, position, passed)).sum()
 }
 
 /// How much of a node's work is done when this part of the run's time is over, 0 to 1: never more than of the
 /// nodes it reads, which stand before it.
 fn done(run: &Run, position: usize, passed: f64) -> f64 {
+    let passed = if run.failed.is_some() { passed * FAILS_AT } else { passed };
     let before: f64 = run.plan.nodes[..position].iter().map(|node| node.share).sum();
     let until = before + run.plan.nodes[position].share;
     let (begins, ends) = (BEGINS_AT * before, until + ENDS_AFTER * (1.0 - until));

@@ -7,8 +7,8 @@ use queryscope_protocol::{
     Role,
 };
 
-use super::Run;
 use super::plans::{NodeSpec, PlanSpec, Warning};
+use super::{Run, course};
 
 const ENGINE_VERSION: &str = "4.2.0";
 /// Threads of every machine.
@@ -25,10 +25,11 @@ pub(super) fn of(run: &Run) -> anyhow::Result<Profile<'static>> {
     let finished = run.failed.is_none();
     let mut profile = so_far(run, run.wall_ms)?;
     for (position, node) in profile.plan.physical.iter_mut().rev().enumerate() {
-        node.metrics = Some(Counters { done: Some(finished), ..counters(run, position, 1.0) });
+        node.metrics =
+            if finished { Some(counters(run, position, 1.0)) } else { course::counters(run, position, 1.0) };
     }
     Ok(Profile {
-        cpu_ms: Some(cpu_ms(run)),
+        cpu_ms: Some(cpu_ms(run) * if finished { 1.0 } else { course::worked(run, 1.0) }),
         query_metrics: Some(Metrics::from_iter([("num_threads", THREADS)])),
         result_rows: finished.then(|| rows_in(run, run.plan.nodes.len() - 1) as i64),
         failed: run.failed.map(Into::into),

@@ -52,3 +52,17 @@ fn the_process_uses_ever_more_and_never_more_than_its_host() {
         assert!(sample.host_memory_bytes < sample.host_memory_total_bytes);
     }
 }
+
+#[test]
+fn a_run_that_failed_has_read_and_has_given_no_result() {
+    let run = Run { failed: Some("out of memory"), ..run(90_000.0) };
+    let failed = profile::of(&run).expect("a profile");
+    let rows = |node: &queryscope_protocol::Node<'_>| {
+        let counters = node.metrics.as_ref()?;
+        counters.metrics.iter().find(|(name, _)| *name == "rows_sent").map(|(_, rows)| rows)
+    };
+    // The nodes stand from the result to the scans.
+    let [result, .., scan] = &failed.plan.physical[..] else { panic!("{:?}", failed.plan) };
+    assert!(rows(scan) > Some(0) && rows(result).is_none_or(|rows| rows == 0), "{scan:?} {result:?}");
+    assert!(failed.result_rows.is_none() && failed.cpu_ms < Some(profile::cpu_ms(&run)));
+}
