@@ -2629,7 +2629,7 @@ export interface components {
         /**
          * @description How far a query is by its earlier runs.
          * @example {
-         *       "basis": "40 earlier runs of its plan",
+         *       "basis": "the last 40 runs of its plan",
          *       "change": null,
          *       "done": {
          *         "high": 0.88,

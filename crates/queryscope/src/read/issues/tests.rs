@@ -61,7 +61,7 @@ fn an_issue_says_what_and_why() {
 
 #[test]
 fn a_late_run_says_for_how_long_it_has_run() {
-    let detail = "the run started 94.0 s ago and has not ended; nine tenths of the last 40 runs of its plan took at most 40.0 s";
+    let detail = "the run started 94.0 s ago and has not ended; nine tenths of 40 took at most 40.0 s";
     let late = json!({"kind": "late", "severity": 2.35, "change": null, "detail": detail});
     let late = known("issue-late-4", &late, None);
     assert_eq!(late.what(), "late, 2.4x what nine tenths of its runs took");
