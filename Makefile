@@ -18,7 +18,7 @@ PYTHON_VENV := target/python-venv
 LINT_VENV := target/lint-venv
 DIST := target/dist
 
-.PHONY: run tpch test unit ui-test e2e python-test python-bench regressions wheel bench-quick bench torture-quick torture fuzz lint advisories \
+.PHONY: run tpch test unit ui-test ui-firefox e2e python-test python-bench regressions wheel bench-quick bench torture-quick torture fuzz lint advisories \
 	release schemas test-packages
 
 run:
@@ -35,10 +35,10 @@ tpch: PROFILE ?= tpch
 tpch:
 	$(CARGO) run --profile $(PROFILE) --locked -p queryscope-tpch -- $(ARGS)
 
-# Browsers and engines are waited for more than they compute: two of these targets run side by side, and the output of
+# Browsers and engines are waited for more than they compute: three of these targets run side by side, and the output of
 # each is printed when it has ended.
 test: test-packages unit lint
-	$(MAKE) --jobs=2 --output-sync=target BUILT=test ui-test e2e python-test bench-quick torture-quick
+	$(MAKE) --jobs=3 --output-sync=target BUILT=test ui-test python-test e2e ui-firefox bench-quick torture-quick
 
 # Builds the binaries of some crates in the profile of tests. `make test` has built them all with the features of the
 # whole workspace: to build them with the features of these crates alone would compile their dependencies again.
@@ -61,11 +61,15 @@ unit:
 		PROPTEST_RNG_SEED=20 $(CARGO) test --locked --workspace --no-fail-fast; \
 	fi
 
-# The dashboard: units, then every page in Chromium and what is tagged for it in Firefox, against the real binary.
+# The dashboard: units, then every page in Chromium, and what is tagged for it in Firefox, against the real binary.
 # `make lint` checks its types.
 ui-test: ui/node_modules/.package-lock.json
 	$(call build-debug,queryscope queryscope-bench)
-	cd ui && npm test && npm run e2e && npm run e2e:firefox
+	cd ui && npm test && npm run e2e
+
+ui-firefox: ui/node_modules/.package-lock.json
+	$(call build-debug,queryscope queryscope-bench)
+	cd ui && npm run e2e:firefox
 
 ui/node_modules/.package-lock.json: ui/package-lock.json
 	cd ui && npm ci --no-audit --no-fund
