@@ -93,7 +93,7 @@ test("what runs is set against the earlier runs of its plan", async () => {
   const looked = await open(browser, `${service.url}/now`);
   const { page } = looked;
   const card = page.getByRole("article").filter({ hasText: label });
-  await card.getByText(/ to .* more \(6 earlier runs/).waitFor();
+  await card.getByText(/ to .* more \(the last 6 runs/).waitFor();
   const bar = card.getByRole("progressbar", { name: "Progress by earlier runs" });
   expect(Number(await bar.getAttribute("aria-valuenow"))).toBeGreaterThan(30);
   await expectGood(looked);

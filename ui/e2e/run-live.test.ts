@@ -76,12 +76,12 @@ test("a running query is judged by the earlier runs of its plan, and says nothin
   };
   await run(7);
   await page.getByRole("heading", { name: /^Running for/ }).waitFor();
-  expect(await page.getByText(/earlier runs/).count()).toBe(0);
+  expect(await page.getByText(/the last \d+ runs/).count()).toBe(0);
   await page.context().close();
 
   for (let i = 1; i <= 6; i += 1) await service.sendLines(lines(i));
   await run(8);
-  await page.getByText("Already longer than 6 of 6 earlier runs").waitFor();
+  await page.getByText("Already longer than 6 of the last 6 runs of its query").waitFor();
 });
 
 test("a running query whose work is in no counter says so", async () => {

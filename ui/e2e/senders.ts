@@ -16,6 +16,8 @@ export interface Sent {
   failed?: string;
   /** Version of the engine. */
   version?: string;
+  /** Of its plan. */
+  fingerprint?: string;
 }
 
 const HOUR_MS = 3_600_000;
@@ -30,12 +32,12 @@ function profile(query_id: string, label: string, wall_ms: number, startedMs: nu
   // One node works all the time, on the same rows: what is slower is slower per row.
   const metrics = { rows_in: ROWS, rows_out: ROWS, busy_ns: Math.round(wall_ms * 1e6) };
   const plan = { physical: [{ id: 1, kind: "Sort", role: "sort", inputs: [], metrics }], logical: [] };
-  const { failed = null, version: engine_version = null } = sent;
+  const { failed = null, version: engine_version = null, fingerprint = "0123456789ab" } = sent;
   return {
     schema: "engine-telemetry/profile@1",
     query_id,
     label,
-    fingerprint: "0123456789ab",
+    fingerprint,
     engine_version,
     wall_ms,
     cpu_ms: wall_ms,

@@ -13,7 +13,8 @@ let page: Page;
 
 const SCHEMA = "engine-telemetry/events@1";
 const RUNS_READ = 5000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 beforeAll(async () => {
   [service, browser] = await Promise.all([Service.start(), launch()]);
@@ -47,6 +48,20 @@ test("an old run is not among the last of its query", async () => {
   await visit(`/queries/${oldest?.query_id}?tab=history`);
   await page.getByText(/^\s*The last 60 runs of often\/run, and this one, which is older\./).waitFor();
   expect(await page.getByRole("region", { name: "Runs of the label" }).locator("tbody tr").count()).toBe(61);
+});
+
+test("the median of plans that run beside each other is not told", async () => {
+  const label = "pages/both";
+  await service.send(...ended({ label, runs: 6, wallMs: 20, fingerprint: "aaaaaaaaaaaa" }));
+  await service.send(...ended({ label, runs: 6, wallMs: 4000, agoMs: HOUR_MS / 2, fingerprint: "bbbbbbbbbbbb" }));
+  await visit("/labels/pages%2Fboth?service=etl");
+  const line = /: usually 20\.?\d* ms with plan \w, 4\.?\d* s with plan \w, 12 runs in 14 days$/;
+  await page.getByRole("heading", { level: 1, name: line }).waitFor();
+  const divided = page.getByRole("combobox", { name: "Divide by" });
+  expect(await divided.inputValue()).toBe("fingerprint");
+  await divided.selectOption({ label: "nothing" });
+  await page.waitForURL(/by=none/);
+  expect(await divided.inputValue()).toBe("none");
 });
 
 test("a query with too few runs to be judged is not said to be without a change", async () => {

@@ -143,7 +143,7 @@ impl<'r> Basis<'r> {
     }
 
     fn words(&self) -> String {
-        format!("the last {} runs{}", self.runs.len(), if self.same_plan { " of its plan" } else { "" })
+        format!("the last {} runs of its {}", self.runs.len(), if self.same_plan { "plan" } else { "query" })
     }
 }
 
