@@ -176,9 +176,9 @@ async fn judge_ended(app: &App, query: &Query, change: Option<&Change>) -> Resul
         let of_plan = walls_of(&earlier(app, query, Alike::Plan).await?);
         // How long a running query takes is not told by other plans.
         if query.status == Status::Running || of_plan.len() >= MIN_RUNS {
-            (of_plan, "runs of its plan")
+            (of_plan, "runs of its plan before it")
         } else {
-            (walls_of(&earlier(app, query, Alike::Label).await?), "runs of its query")
+            (walls_of(&earlier(app, query, Alike::Label).await?), "runs of its query before it")
         }
     };
     let basis = format!("the last {} {runs}", walls_ms.len());
