@@ -35,10 +35,10 @@ tpch: PROFILE ?= tpch
 tpch:
 	$(CARGO) run --profile $(PROFILE) --locked -p queryscope-tpch -- $(ARGS)
 
-# Browsers and engines are waited for more than they compute: three of these targets run side by side, and the output of
-# each is printed when it has ended.
+# Browsers and engines are waited for more than they compute: two of these targets run side by side, and the output of
+# each is printed when it has ended. The one that takes longest comes first.
 test: test-packages unit lint
-	$(MAKE) --jobs=3 --output-sync=target BUILT=test ui-test python-test e2e ui-firefox bench-quick torture-quick
+	$(MAKE) --jobs=2 --output-sync=target BUILT=test ui-test python-test e2e ui-firefox bench-quick torture-quick
 
 # Builds the binaries of some crates in the profile of tests. `make test` has built them all with the features of the
 # whole workspace: to build them with the features of these crates alone would compile their dependencies again.

@@ -87,7 +87,9 @@ def test_the_finding_names_the_node_its_time_and_its_share(sent: Sent) -> None:
     [finding] = [each for each in profile["insights"]["findings"] if each["rule"] == "user_code"]
     [node] = [each for each in profile["plan"]["physical"] if each["id"] == finding["node_id"]]
     assert (node["kind"], node["metrics"]["rows_in"]) == ("Select", 5)
-    assert re.match(r"User code \(python_udf\) is called for 5 rows; its calls take \S+ s of \S+ s$", finding["title"])
+    # On a busy machine the calls wait for a core.
+    title = r"User code \(python_udf\) is called for 5 rows; its calls take \S+ s of \S+ s"
+    assert re.match(title + r"(, at least \S+ s of it off the CPU)?$", finding["title"])
     evidence = {each["name"]: each["value"] for each in finding["evidence"]}
     assert evidence["user_code"] == pytest.approx(counters["user_code_ns"] / 1e6)
     assert (finding["level"], evidence["saves_wall_at_most"]) == ("warn", evidence["user_code"])

@@ -46,15 +46,15 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
         // The node of an engine that times its nodes by the clock on the wall counts calls, and waits in them.
         let counted_ms = step.busy_ns() as f64 / 1e6;
         let taken_ms = time.as_ref().map_or(counted_ms, Time::ms);
-        let waited_ms = waited_ms(query, taken_ms).filter(|_| is_likely && !runs);
-        if let Some(waited_ms) = waited_ms {
+        let off_cpu_ms = off_cpu_ms(query, taken_ms).filter(|_| is_likely && !runs);
+        if let Some(off_cpu_ms) = off_cpu_ms {
             if time.is_none() {
                 write!(title, "; its node counts {}", millis(taken_ms)).expect("a text takes all");
             }
-            write!(title, ", at least {} of it waiting", millis(waited_ms)).expect("a text takes all");
+            write!(title, ", at least {} of it off the CPU", millis(off_cpu_ms)).expect("a text takes all");
         }
-        let fix = if waited_ms.is_some() {
-            "look what it waits for, and ask for many rows at a time, or for several at once"
+        let fix = if off_cpu_ms.is_some() {
+            "look what it waits for where the host had cores free: ask for many rows at a time, or for several at once"
         } else if is_source {
             "read it by a scan of the engine where there is one, or give fewer and larger batches"
         } else {
@@ -75,24 +75,24 @@ pub(super) fn find(query: &Query<'_>, found: &mut Vec<Finding<'static>>) {
                 Time::Uncounted(ms) => finding.number(IN_NO_COUNTER, rounded(*ms), "ms"),
             };
         }
-        if let Some(cpu_ms) = query.process_cpu_ms().filter(|_| time.is_some() || waited_ms.is_some()) {
+        if let Some(cpu_ms) = query.process_cpu_ms().filter(|_| time.is_some() || off_cpu_ms.is_some()) {
             finding = finding.number("process_cpu", rounded(cpu_ms), "ms");
         }
-        if let Some(ms) = waited_ms {
-            finding = finding.number("waited", rounded(ms), "ms");
+        if let Some(ms) = off_cpu_ms {
+            finding = finding.number("off_cpu", rounded(ms), "ms");
         }
         // What the advice saves is not known where it is not measured: engines count little of what user code takes.
         found.push(finding.done());
     }
 }
 
-/// How much of a time was waiting at least: what the process did not work. `None` where that is not most of it, or the
-/// sender does not say what the process used.
-fn waited_ms(query: &Query<'_>, taken_ms: f64) -> Option<f64> {
-    let waited_ms = taken_ms - query.process_cpu_ms()?;
+/// How much of a time was off the CPU at least: what the process did not work. `None` where that is not most of it, or
+/// the sender does not say what the process used.
+fn off_cpu_ms(query: &Query<'_>, taken_ms: f64) -> Option<f64> {
+    let off_cpu_ms = taken_ms - query.process_cpu_ms()?;
     let wall_ms = query.profile.wall_ms;
     let is_long = wall_ms >= LONG_MS && taken_ms >= MOST * wall_ms;
-    (is_long && waited_ms >= MOST * taken_ms).then_some(waited_ms)
+    (is_long && off_cpu_ms >= MOST * taken_ms).then_some(off_cpu_ms)
 }
 
 /// The rows that a step hands to code of the program, or gets from it.
@@ -233,11 +233,11 @@ mod tests {
         let said = |plan: &[Value], more| only(14_200.0, plan, more)["title"].as_str().map(ToOwned::to_owned);
         assert_eq!(
             said(&plan, with(150, Some(13_200_000_000))),
-            Some(format!("{title}; its calls take 13.2 s of 14.2 s, at least 13.1 s of it waiting"))
+            Some(format!("{title}; its calls take 13.2 s of 14.2 s, at least 13.1 s of it off the CPU"))
         );
         assert_eq!(
             said(&plan, with(150, None)),
-            Some(format!("{title}; 14.2 s of 14.2 s are in no counter, at least 14.0 s of it waiting"))
+            Some(format!("{title}; 14.2 s of 14.2 s are in no counter, at least 14.0 s of it off the CPU"))
         );
         assert_eq!(
             said(&plan, with(7000, Some(13_200_000_000))),
@@ -247,7 +247,10 @@ mod tests {
         // DuckDB times its nodes by the clock on the wall: its counter of the node holds the waiting.
         plan[0]["metrics"]["busy_ns"] = json!(14_000_000_000_u64);
         let found = only(14_200.0, &plan, with(150, None));
-        assert_eq!(found["title"], format!("{title}; its node counts 14.0 s, at least 13.8 s of it waiting"));
+        assert_eq!(
+            found["title"],
+            format!("{title}; its node counts 14.0 s, at least 13.8 s of it off the CPU")
+        );
         assert!(
             found["fix"].as_str().is_some_and(|fix| fix.starts_with("look what it waits for")),
             "{found}"

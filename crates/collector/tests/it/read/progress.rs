@@ -140,7 +140,10 @@ async fn the_first_runs_of_a_plan_are_judged_by_those_of_its_query() {
     app.store(batch(1, [ended, started(301, 71, of(0.0, "p4"))])).await;
     let first = progress(&app, 70).await;
     // The run of the plan p2 is one of them.
-    assert_eq!((&first["runs"], &first["basis"]), (&json!(11), &json!("the last 11 runs of its query before it")));
+    assert_eq!(
+        (&first["runs"], &first["basis"]),
+        (&json!(11), &json!("the last 11 runs of its query before it"))
+    );
     assert_eq!(first["usual_wall_ms"], json!(50_000.0));
     let running = progress(&app, 71).await;
     assert_eq!(
