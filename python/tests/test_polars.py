@@ -280,7 +280,9 @@ def test_an_interrupt_amid_batches(tmp_path: Path) -> None:
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
+    # Polars itself may say of a thread of its own that the interrupt stopped it.
+    ours = [line for line in done.stderr.splitlines() if "queryscope" in line]
+    assert (done.stdout, ours) == ("", [])
     profiles = [json.loads(line) for line in (tmp_path / "polars.jsonl").read_text().splitlines()]
     assert "cancelled" in {each["failed"] for each in profiles} <= {"cancelled", None}
 
