@@ -44,9 +44,12 @@ export function plansOf(versions: readonly Version[], earlier: readonly Version[
   return plans;
 }
 
-/** Whether the plan that ran before it ran since, too: it took nobody's place. */
+const DAY_NS = 86_400_000_000_000n;
+
+/** Whether the plan that ran before it ran since, too, and within a day of its last run: it took nobody's place. */
 export function isBeside({ before, version }: Plan): boolean {
-  return before !== undefined && before.version.last_started_unix_ns > version.first_started_unix_ns;
+  const last = before?.version.last_started_unix_ns ?? 0n;
+  return last > version.first_started_unix_ns && last > version.last_started_unix_ns - DAY_NS;
 }
 
 /**

@@ -96,8 +96,9 @@ test("plans that run beside each other are told with the time of each, where the
   expect(queryLine(apart, [], "in 1 day", said, undefined, beside)).toBe(
     "No change is open: usually 2 ms with plan A, 45 s with plan B, 100 runs in 1 day",
   );
-  // One took the place of the other; and one plan alone.
+  // One took the place of the other, at once or after a while; and one plan alone.
   const after = plansOf([of("b", 2n, 9n, 45_000), of("a", 1n, 1n, 2)]);
-  for (const plans of [after, after.slice(0, 1)]) expect(isApart(apart, plans)).toBe(false);
+  const long = plansOf([of("b", 2n, 90_000_000_000_000n, 45_000), of("a", 1n, 8n, 2)]);
+  for (const plans of [after, long, after.slice(0, 1)]) expect(isApart(apart, plans)).toBe(false);
   expect(isApart({ ...apart, recent_spread_ms: null }, beside)).toBe(false);
 });
