@@ -3,7 +3,7 @@
 //! Slices are counted from the start of the range and days from local midnight, so they overlap. The range is
 //! cut where either begins; both are made of the same cells, in which times are sorted once, by counting.
 
-use crate::failure::Failure;
+use crate::failure::Failures;
 use crate::overview::Day;
 use crate::point::Point;
 use crate::quantile::{Median, median};
@@ -27,9 +27,7 @@ pub(crate) struct Cells {
 struct Cell {
     day: usize,
     runs: u32,
-    failed: u32,
-    cancelled: u32,
-    unfinished: u32,
+    failures: Failures,
     /// Where its times end, once they lie by cell; before, how many they are.
     times: usize,
 }
@@ -60,9 +58,7 @@ impl Cells {
             let at = self.cell_of(window, point);
             let cell = &mut self.parts[at];
             cell.runs += 1;
-            cell.failed += u32::from(point.failure.is_failed());
-            cell.cancelled += u32::from(point.failure == Failure::Cancelled);
-            cell.unfinished += u32::from(point.failure == Failure::Unfinished);
+            cell.failures.add(point.failure);
             cell.times += usize::from(!point.time_ms.is_nan());
         }
         let mut begin = 0;
@@ -102,11 +98,15 @@ impl Cells {
         let mut begin = 0;
         for cells in self.parts.chunk_by(|a, b| a.day == b.day) {
             let end = cells[cells.len() - 1].times;
+            let mut failures = Failures::default();
+            for cell in cells {
+                failures.merge(cell.failures);
+            }
             days[cells[0].day] = Day {
                 runs: cells.iter().map(|cell| cell.runs).sum(),
-                failed: cells.iter().map(|cell| cell.failed).sum(),
-                cancelled: cells.iter().map(|cell| cell.cancelled).sum(),
-                unfinished: cells.iter().map(|cell| cell.unfinished).sum(),
+                failed: failures.failed as u32,
+                cancelled: failures.cancelled as u32,
+                unfinished: failures.unfinished as u32,
                 median_wall_ms: median(&mut self.times_ms[begin..end]).into(),
             };
             begin = end;
