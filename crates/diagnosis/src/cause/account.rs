@@ -68,9 +68,22 @@ pub(super) struct Starved {
     pub(super) contended: bool,
     /// How many times as long they took for what they do now: below 1 where they were let run more.
     pub(super) slower: f64,
-    /// How many times as long the nodes that both plans have take for as many rows, which is what is told: where there
-    /// are more rows as well, these have a part of `slower`.
-    pub(super) for_same_work: f64,
+    /// The same work before and now, which is what is told: where there are more rows as well, these have a part of
+    /// `slower`.
+    pub(super) same_work: SameWork,
+}
+
+/// How long the nodes that both plans have are busy together, in nanoseconds, for as many rows as now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SameWork {
+    before: f64,
+    after: f64,
+}
+
+impl SameWork {
+    fn slower(self) -> f64 {
+        if self.before > 0.0 { self.after / self.before } else { 1.0 }
+    }
 }
 
 pub(super) struct Accounts<'m> {
@@ -178,9 +191,7 @@ impl Accounts<'_> {
             let contended = one_host && everywhere.is_some();
             if everywhere.is_some() || is_starved {
                 let slower = busy_now / (busy_now - work.starved);
-                let (before, after) = self.same_work();
-                let for_same_work = if before > 0.0 { after / before } else { 1.0 };
-                starved = Some(Starved { contended, slower, for_same_work });
+                starved = Some(Starved { contended, slower, same_work: self.same_work() });
             }
             self.tell_work(&work, slope, starved, &mut parts);
         } else if busy_then <= 0.0 && busy_now <= 0.0 {
@@ -411,17 +422,15 @@ impl Accounts<'_> {
         self.push(CauseKind::MoreRows, wall_ns, Some(scan), evidence, sentence, parts);
     }
 
-    /// How long the nodes that both plans have are busy together, in nanoseconds: for as many rows as now, at the rate
-    /// of before, and now.
-    fn same_work(&self) -> (f64, f64) {
-        let (mut before, mut after) = (0.0, 0.0);
+    fn same_work(&self) -> SameWork {
+        let mut same = SameWork { before: 0.0, after: 0.0 };
         for (here, node) in self.now.nodes.iter().enumerate() {
             let Some(old) = self.matching.of_new[here].map(|there| &self.then.nodes[there]) else { continue };
             let rows = old.rows().zip(node.rows()).filter(|(then, now)| *then > 0.0 && *now > 0.0);
-            before += old.busy * rows.map_or(1.0, |(then, now)| now / then);
-            after += node.busy;
+            same.before += old.busy * rows.map_or(1.0, |(then, now)| now / then);
+            same.after += node.busy;
         }
-        (before, after)
+        same
     }
 
     /// What is said of the time for which threads were not let run.
@@ -432,13 +441,13 @@ impl Accounts<'_> {
                 CauseKind::Contention,
                 format!(
                     "The nodes together take {} as long for the same work on this host",
-                    factor_words(by.for_same_work)
+                    factor_words(by.same_work.slower())
                 ),
             )
         } else {
-            (CauseKind::StarvedCpu, self.starved_words(by.for_same_work))
+            (CauseKind::StarvedCpu, self.starved_words(by.same_work.slower()))
         };
-        let (before, after) = self.same_work();
+        let SameWork { before, after } = by.same_work;
         // Where the work is another one, the times of all of it are no evidence.
         let evidence = if self.is_starved() || (0.95..=1.05).contains(&(before / then.busy().max(1.0))) {
             vec![
