@@ -2,6 +2,7 @@
 
 import type { QuerySummary, Version } from "../api/client";
 import type { Milliseconds } from "../units";
+import { DAY_NS } from "./range";
 
 export interface Plan {
   letter: string;
@@ -43,8 +44,6 @@ export function plansOf(versions: readonly Version[], earlier: readonly Version[
   }
   return plans;
 }
-
-const DAY_NS = 86_400_000_000_000n;
 
 /** Whether the plan that ran before it ran since, too, and within a day of its last run: it took nobody's place. */
 export function isBeside({ before, version }: Plan): boolean {

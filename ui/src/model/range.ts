@@ -3,7 +3,8 @@
 import { epochMs, formatDuration, fromEpochMs, plural, type UnixNs } from "../units";
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const DAY_MS = 24 * HOUR_MS;
+export const DAY_NS = 86_400_000_000_000n;
 
 export interface Preset {
   /** Its parameter of the address, and the value of it. */

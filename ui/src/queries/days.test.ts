@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { LabelOverview } from "../api/client";
 import type { Change } from "../model/change";
-import { columnOf, columnsOf, DAY_NS, dayCells } from "./days";
+import { DAY_NS } from "../model/range";
+import { columnOf, columnsOf, dayCells } from "./days";
 
 const cells = (usual: number | null, ...medians: (number | null)[]): ReturnType<typeof dayCells> =>
   dayCells({

@@ -3,6 +3,7 @@
 import type { LabelOverview, Overview } from "../api/client";
 import { failureWords, onlyFailed, otherEnds } from "../model/cancelled";
 import type { Change } from "../model/change";
+import { DAY_NS } from "../model/range";
 import { formatDuration, formatRatio, plural, type UnixNs } from "../units";
 import { usualOf } from "./labels";
 
@@ -29,7 +30,6 @@ export interface Columns {
   isOfSlices: boolean;
 }
 
-export const DAY_NS = 86_400_000_000_000n;
 const FASTER = 1 / 1.5;
 
 function levelOf(ratio: number): Level {
