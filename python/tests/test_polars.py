@@ -280,9 +280,10 @@ def test_an_interrupt_amid_batches(tmp_path: Path) -> None:
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "{engine}.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    # Polars itself may say of a thread of its own that the interrupt stopped it.
-    ours = [line for line in done.stderr.splitlines() if "queryscope" in line]
+    # Now and then, also alone, Polars says of a thread of its own that the interrupt stopped it. Nothing else is said.
+    ours = [line for line in done.stderr.splitlines() if "queryscope" in line or "Traceback" in line]
     assert (done.stdout, ours) == ("", [])
+    assert done.stderr == "" or "__POLARS_ABORT_KEYBOARD_INTERRUPT" in done.stderr
     profiles = [json.loads(line) for line in (tmp_path / "polars.jsonl").read_text().splitlines()]
     assert "cancelled" in {each["failed"] for each in profiles} <= {"cancelled", None}
 
